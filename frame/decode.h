@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Frame bytes → view. The version byte picks the layout: version 4 lives in decode_v4.c alone,
+ * version 3 in decode_v3.c alone; both fill the same view.
+ *
+ * Everything that the layouts forbid is refused with DATA_LOSS and a text that names the column,
+ * what was found and what was expected. A version that is not accepted is refused with
+ * FAILED_PRECONDITION and the whole-cluster-upgrade rule.
+ */
+#pragma once
+
+#include "frame/error.h"
+#include "frame/slice.h"
+#include "frame/view.h"
+
+/* Memory for the view's columns and for version 3's string tables; never returns NULL, freed by
+ * its owner all at once (a region of merge/, or a test's list). */
+struct room {
+    void *(*alloc)(void *owner, size_t size, size_t align);
+    void *owner; /* borrow: outlives the view */
+};
+
+enum decode_versions {
+    DECODE_V3 = 1 << 3,
+    DECODE_V4 = 1 << 4,
+};
+
+/* `frame` may start anywhere; if a version 4 frame does not start on a multiple of 8, one aligned
+ * copy is made in the room. `accepted` is a set of enum decode_versions bits. 16 bytes behind the
+ * frame must be readable (messages guarantee it). */
+bool decode_view(struct slice frame, unsigned accepted, const struct room *room,
+                 struct view *view, struct error *err) MUST_CHECK;
+
+#define DECODE_CONSTANT_BUDGET 268435456u /* bytes to which a frame's constants may expand */

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The merge floor's front door: answers of nodes in, rows of the answer out.
+ *
+ *     merge_open(plan) ── merge_feed(group, node, msg, frame) … ── merge_run(sink, n) … ── close
+ *
+ * Sources are ordered by request group, then by node name, whatever the order of arrival, so the
+ * answer is a function of the data. Each source pins its message until its last row is taken; rows
+ * go straight to the sink, nothing is copied but what the sink writes.
+ */
+#pragma once
+
+#include "frame/msg.h"
+#include "merge/arena.h"
+#include "merge/plan.h"
+#include "merge/row.h"
+
+struct merge;
+
+/* Lives in the region; `plan` is borrowed and outlives it. */
+struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struct arena *arena);
+
+/* Gives one node's frame. `rank` is the node's place by name; a source of a lower (group, rank)
+ * comes first among equals. The message is retained as long as rows of it are needed. A bad frame:
+ * false, the text names what is wrong (the caller prefixes the node's name). */
+bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
+                struct slice frame, struct error *err) MUST_CHECK;
+
+enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
+
+/* After the last feed: gives the sink up to `rows` rows of the answer, then returns MORE so that
+ * the caller's loop can turn. */
+enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);
+
+/* Drops all pins. */
+void merge_close(struct merge **merge);
