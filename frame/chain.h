@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Bytes in the making: an append-only chain of blocks.
+ *
+ * A response is written into blocks that never move, so growing copies nothing; it is sent block
+ * by block and each block is freed when its last byte has left. Bytes that were reserved in one
+ * step lie in one block. The chain belongs to one thread at a time and is handed over whole.
+ */
+#pragma once
+
+#include "frame/charge.h"
+#include "frame/slice.h"
+
+struct chain_block {
+    struct chain_block *next; /* own */
+    size_t capacity;
+    size_t len;
+    uint8_t bytes[];
+};
+
+struct chain {
+    struct chain_block *first; /* own */
+    struct chain_block *last;  /* borrow: in the list of first */
+    size_t len;                /* bytes in all blocks */
+    size_t capacity;           /* of all blocks */
+    struct charge *charge;     /* borrow: outlives the chain; may be NULL. Kind RESPONSE */
+};
+
+void chain_init(struct chain *chain, struct charge *charge);
+void chain_fini(struct chain *chain);
+
+/* At least `size` writable bytes in one place; write, then chain_commit what was used. */
+uint8_t *chain_reserve(struct chain *chain, size_t size);
+void chain_commit(struct chain *chain, size_t used);
+void chain_append(struct chain *chain, struct slice bytes);
+
+/* The first bytes in one place; then drops bytes from the front, freeing finished blocks. */
+struct slice chain_front(const struct chain *chain);
+void chain_drop(struct chain *chain, size_t len);
+
+/* Moves the bytes to `to` (initialised, empty); the charge moves from one account to the other. */
+void chain_move(struct chain *from, struct chain *to);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The gRPC client side: a link is one HTTP/2 connection to one address, a call is one RPC on it.
+ *
+ * A link lives through one connection: CONNECTING → READY → (DRAINING →) CLOSED. Who wants to
+ * reconnect opens a new one. Calls may be opened while it is CONNECTING or READY. All events come
+ * from the loop, never from inside a function that the user called.
+ */
+#pragma once
+
+#include "frame/chain.h"
+#include "frame/error.h"
+#include "frame/msg.h"
+#include "liaison/loop.h"
+
+struct link;
+struct call;
+struct ssl_ctx_st;
+
+enum link_state {
+    LINK_CONNECTING, /* name, connect, TLS, until the peer's SETTINGS; guarded by connect_timeout */
+    LINK_READY,      /* calls run */
+    LINK_DRAINING,   /* the peer sent GOAWAY: no new calls, those begun go on */
+    LINK_CLOSED,     /* nothing works any more; free it */
+};
+
+struct link_options {
+    const char *address; /* borrow during link_open: "host:port", "[v6]:port" */
+    struct ssl_ctx_st *tls;      /* borrow; NULL = clear text. Host name and SNI: the host part */
+    uint64_t connect_timeout_ms; /* 0 = 5,000 */
+    size_t max_message_bytes;    /* of one answer */
+    uint32_t window_bytes;       /* both levels; 0 = 32 MiB and a bit */
+    struct charge *charge;       /* borrow: wire buffers */
+};
+
+struct link_events {
+    /* READY, DRAINING or CLOSED (then why tells). May be NULL. */
+    void (*on_state)(void *owner, struct link *link, enum link_state state,
+                     const struct error *why);
+};
+
+/* Never NULL: what fails is told through on_state(CLOSED). */
+struct link *link_open(struct loop *loop, const struct link_options *options,
+                       const struct link_events *events, void *owner /* borrow */);
+enum link_state link_state(const struct link *link);
+size_t link_calls(const struct link *link);
+/* Ends open calls with UNAVAILABLE (their on_end comes from the loop); no on_state any more. */
+void link_close(struct link **link);
+
+struct call_events {
+    void (*on_message)(void *owner, struct call *call, struct msg *msg /* take */);
+    /* Once, last: the RPC's status; code NONE = OK. The call must not be used afterwards. */
+    void (*on_end)(void *owner, struct call *call, const struct error *status);
+};
+
+struct call_options {
+    const char *path;      /* borrow during call_open */
+    uint64_t deadline;     /* loop_now's clock, 0 = none: sent as grpc-timeout and enforced here */
+    const char *metadata[8]; /* borrow during call_open: key, value, key, value, NULL */
+    struct charge *charge; /* borrow: pays for received messages; outlives the call's messages */
+    /* Asked before a message of this declared size is received; false refuses it and ends the
+     * call with err. NULL = only the link's limit. */
+    bool (*admit)(void *owner, size_t declared, struct error *err);
+};
+
+/* Opens the RPC. Never NULL; a link that cannot take it ends the call through on_end. */
+struct call *call_open(struct link *link, const struct call_options *options,
+                       const struct call_events *events, void *owner /* borrow */);
+/* Sends one message (copied); `last` half-closes. */
+void call_send(struct call *call, struct slice message, bool last);
+/* RST_STREAM(CANCEL), NULLs the pointer; no event comes any more. NULL is a no-op. */
+void call_cancel(struct call **call);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The gRPC server side: a listener, its client connections, and one exchange for each stream.
+ *
+ *     on_open ─▶ on_message … ─▶ on_half_close ─▶ exchange_respond / exchange_send / exchange_finish
+ *                                      on_gone (at any time before the end: client left or reset)
+ *
+ * The server checks everything that is HTTP/2 and gRPC (method, content type, prefix, size,
+ * compression, deadline syntax); its user sees only well-formed calls. All of it runs on one loop.
+ */
+#pragma once
+
+#include "frame/chain.h"
+#include "frame/error.h"
+#include "frame/msg.h"
+#include "liaison/loop.h"
+
+struct server;
+struct exchange;
+struct ssl_ctx_st;
+
+struct exchange_head {
+    struct slice path;      /* borrow: valid until the exchange ends: "/package.Service/Method" */
+    uint64_t deadline;      /* loop_now's clock; 0 = none */
+    struct slice authority; /* borrow */
+};
+
+struct server_events {
+    /* A call begins. Sets what is called with the later events through exchange_set_owner. */
+    void (*on_open)(void *owner, struct exchange *exchange, const struct exchange_head *head);
+    void (*on_message)(void *owner, struct exchange *exchange, struct msg *msg /* take */);
+    void (*on_half_close)(void *owner, struct exchange *exchange);
+    /* The client cancelled, the connection broke or the deadline passed (then the server has
+     * already answered DEADLINE_EXCEEDED). The exchange must not be used afterwards. */
+    void (*on_gone)(void *owner, struct exchange *exchange, const struct error *why);
+};
+
+struct server_options {
+    const char *host; /* borrow during server_open; "" = all addresses */
+    uint16_t port;    /* 0 = the kernel chooses */
+    bool reuse_port;
+    struct ssl_ctx_st *tls;          /* borrow; NULL = h2c */
+    size_t max_message_bytes;        /* of a request; larger: RESOURCE_EXHAUSTED */
+    uint32_t max_concurrent_streams; /* announced to clients */
+    uint64_t stall_timeout_ms;       /* a response none of which could be sent for so long: reset */
+    struct charge *charge;           /* borrow: pays for messages, responses and wire buffers */
+};
+
+struct server *server_open(struct loop *loop, const struct server_options *options,
+                           const struct server_events *events, void *owner,
+                           struct error *err) MUST_CHECK;
+uint16_t server_port(const struct server *server);
+
+/* Stops accepting, sends GOAWAY twice as gRPC does; calls begun so far go on. on_drained is called
+ * (once, from the loop) when the last connection is gone. */
+void server_drain(struct server *server, void (*on_drained)(void *owner));
+/* Cuts what is left; on_gone is called for open exchanges. */
+void server_close(struct server **server);
+
+/* Value of a metadata key in the request headers (lower case, borrowed until the exchange ends);
+ * len 0 and ptr NULL when absent. */
+struct slice exchange_metadata(const struct exchange *exchange, const char *key);
+const struct exchange_head *exchange_head(const struct exchange *exchange);
+/* "ip:port" of the client, for logs. */
+const char *exchange_peer(const struct exchange *exchange);
+
+/* The user's pointer for this exchange. */
+void exchange_set_user(struct exchange *exchange, void *user /* borrow */);
+void *exchange_user(const struct exchange *exchange);
+
+/* Adds a trailer that goes out with the end of the call; ASCII value; both copied. */
+void exchange_trailer(struct exchange *exchange, const char *key, const char *value);
+/* Sends one message (its bytes without the prefix; taken). Streaming calls may do so repeatedly. */
+void exchange_send(struct exchange *exchange, struct chain *message /* take: left empty */);
+/* Ends the call: NULL or code NONE = OK. After it the exchange must not be used. */
+void exchange_finish(struct exchange *exchange, const struct error *status);
+/* exchange_send + exchange_finish(OK). */
+void exchange_respond(struct exchange *exchange, struct chain *message /* take */);
