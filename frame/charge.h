@@ -19,11 +19,11 @@ enum charge_kind {
 };
 
 struct charge {
-    struct charge *parent;       /* borrow: outlives this one; NULL at the top */
-    size_t bytes[CHARGE_KINDS];  /* held now */
-    size_t count[CHARGE_KINDS];  /* objects alive */
-    size_t total;                /* sum of bytes */
-    size_t peak;                 /* greatest total so far */
+    struct charge *parent;      /* borrow: outlives this one; NULL at the top */
+    size_t bytes[CHARGE_KINDS]; /* held now */
+    size_t count[CHARGE_KINDS]; /* objects alive */
+    size_t total;               /* sum of bytes */
+    size_t peak;                /* greatest total so far */
 };
 
 /* Adds an object of `bytes`. charge may be NULL: nothing is counted. */

@@ -2,6 +2,7 @@
 /* Roles and types of a frame's columns: the byte on the wire, the name in texts. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(constant, wire byte, name in dumps and errors) */
@@ -29,3 +30,7 @@ enum column_type { COLUMN_TYPES(COLUMN_ENUM) };
 /* NULL for a byte that is not in the table. */
 const char *column_role_name(uint8_t role);
 const char *column_type_name(uint8_t type);
+
+/* Metadata columns are int64; tags are everything but FieldValue, fields but TagValue. False also
+ * for bytes that are not in the tables. */
+bool column_pair_allowed(uint8_t role, uint8_t type);

@@ -28,7 +28,7 @@ enum decode_versions {
 /* `frame` may start anywhere; if a version 4 frame does not start on a multiple of 8, one aligned
  * copy is made in the room. `accepted` is a set of enum decode_versions bits. 16 bytes behind the
  * frame must be readable (messages guarantee it). */
-bool decode_view(struct slice frame, unsigned accepted, const struct room *room,
-                 struct view *view, struct error *err) MUST_CHECK;
+bool decode_view(struct slice frame, unsigned accepted, const struct room *room, struct view *view,
+                 struct error *err) MUST_CHECK;
 
 #define DECODE_CONSTANT_BUDGET 268435456u /* bytes to which a frame's constants may expand */

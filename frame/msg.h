@@ -7,7 +7,7 @@
  * It is sized once, from the length in the gRPC prefix, which the caller has checked against its
  * limit. A SendResponse carries the frame as field `body`; the first bytes of the message tell at
  * which offset it begins, and the message is laid out so that the body starts on a multiple of 8.
- * While too few bytes are there to know, they are held back in a small head buffer.
+ * While too few bytes are there to know (32 at most), they wait at the front and move once.
  *
  * The count is a plain number: a message belongs to one thread from arrival to release.
  */
@@ -44,3 +44,11 @@ struct msg *msg_retain(struct msg *msg);
 /* Gives one count back and NULLs the pointer; NULL is a no-op. With poison set for the process
  * (msg_poison_released) the bytes are overwritten before they are freed. */
 void msg_release(struct msg **msg);
+
+/* For all messages of the process: overwrite bytes with MSG_POISON at the last release, so that a
+ * slice that outlived its message reads as such and not as a plausible older value. main sets it
+ * once from BYDB_POISON_RELEASED, before any thread starts; this floor's one mutable global. */
+void msg_poison_released(bool on);
+
+#define MSG_SPARE  16   /* readable bytes behind a message */
+#define MSG_POISON 0xDB /* what released bytes are overwritten with */

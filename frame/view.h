@@ -23,10 +23,12 @@ struct column {
     size_t mask;             /* 0 when constant, SIZE_MAX otherwise */
     uint32_t null_count;     /* among the stored values */
     const uint8_t *validity; /* borrow; bit i&7 of byte i>>3: value i is valid. NULL: all are */
-    const uint8_t *values;   /* borrow; 8 bytes each for numbers, the first string's byte 0 else */
+    const uint8_t *values;   /* borrow; numbers: 8 bytes each; else what the offsets count from */
     const uint32_t *starts;  /* borrow; offsets from `values`; NULL for numbers */
     const uint32_t *ends;    /* borrow; version 4: starts + 1 */
 };
+
+struct room;
 
 struct view {
     uint8_t version; /* of the frame: 3 or 4 */
@@ -75,3 +77,6 @@ static inline bool column_is_number(const struct column *column)
 
 /* The first column of this role, or NULL. Metadata columns are found so, never by position. */
 const struct column *view_role(const struct view *view, enum column_role role);
+
+/* For decoders: one more column, zeroed, at the end of view->columns, which moves when it grows. */
+struct column *view_add_column(struct view *view, const struct room *room);

@@ -14,7 +14,9 @@ struct wire {
 
 static inline struct wire wire_of(struct slice bytes)
 {
-    return (struct wire){.at = bytes.ptr, .end = bytes.ptr + bytes.len};
+    /* no sum with a NULL pointer, which an empty slice may hold */
+    return (struct wire){.at = bytes.ptr,
+                         .end = bytes.len == 0 ? bytes.ptr : bytes.ptr + bytes.len};
 }
 
 static inline size_t wire_left(const struct wire *wire)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Picks the layout by the version byte, and says no to all others in the words of the rule. */
+#include "frame/decode.h"
+
+#include "frame/decode_layout.h"
+
+#include <assert.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are read as they lie");
+static_assert(sizeof(size_t) == 8, "32-bit counts are multiplied in size_t");
+
+#define SPARE 16 /* readable bytes behind a frame */
+
+static const uint8_t magic[DECODE_MAGIC_LEN] = {0x00, 0x56, 0x46, 0x52};
+
+static bool refuse_version(uint8_t version, unsigned accepted, struct error *err)
+{
+    const char *expected = accepted == DECODE_V4 ? "4" : accepted == DECODE_V3 ? "3" : "3 or 4";
+    const char *help = version == 3 ? "; --measure-frame-versions=3,4 reads version 3 too" : "";
+    return error_set(err, ERROR_FAILED_PRECONDITION,
+                     "measure frame of version %u found, %s expected: measure frames of another "
+                     "version come from a cluster that was not upgraded as a whole (stop every "
+                     "node, start the new binary everywhere)%s",
+                     version, expected, help);
+}
+
+static bool check_start(struct slice frame, unsigned accepted, struct error *err)
+{
+    if (frame.len <= DECODE_VERSION_AT) {
+        return error_set(err, ERROR_DATA_LOSS,
+                         "frame of %zu bytes found, at least the 5 of magic and version expected",
+                         frame.len);
+    }
+    if (memcmp(frame.ptr, magic, sizeof magic) != 0) {
+        return error_set(err, ERROR_DATA_LOSS, "magic %02x%02x%02x%02x found, 00564652 expected",
+                         frame.ptr[0], frame.ptr[1], frame.ptr[2], frame.ptr[3]);
+    }
+    uint8_t version = frame.ptr[DECODE_VERSION_AT];
+    if ((version != 3 && version != 4) || (accepted >> version & 1) == 0) {
+        return refuse_version(version, accepted, err);
+    }
+    return true;
+}
+
+static struct slice aligned(struct slice frame, const struct room *room)
+{
+    if ((uintptr_t)frame.ptr % 8 == 0) {
+        return frame;
+    }
+    uint8_t *copy = room->alloc(room->owner, frame.len + SPARE, 8);
+    memcpy(copy, frame.ptr, frame.len);
+    memset(copy + frame.len, 0, SPARE);
+    return slice_of(copy, frame.len);
+}
+
+bool decode_view(struct slice frame, unsigned accepted, const struct room *room, struct view *view,
+                 struct error *err)
+{
+    *view = (struct view){0};
+    if (!check_start(frame, accepted, err)) {
+        return false;
+    }
+    view->version = frame.ptr[DECODE_VERSION_AT];
+    bool good = view->version == 4 ? decode_v4(aligned(frame, room), room, view, err)
+                                   : decode_v3(frame, room, view, err);
+    if (!good) {
+        *view = (struct view){0};
+    }
+    return good;
+}
+
+bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error *err)
+{
+    const char *role_name = column_role_name(role);
+    const char *type_name = column_type_name(type);
+    if (role_name == NULL) {
+        return error_set(err, ERROR_DATA_LOSS, "role %u found, 1 to 6 expected", role);
+    }
+    if (type_name == NULL) {
+        return error_set(err, ERROR_DATA_LOSS, "type %u found, 1 to 6 expected", type);
+    }
+    if (!column_pair_allowed(role, type)) {
+        const char *expected = role == COLUMN_TAG     ? "a type but field_value"
+                               : role == COLUMN_FIELD ? "a type but tag_value"
+                                                      : "int64";
+        return error_set(err, ERROR_DATA_LOSS, "role %s with type %s found, %s expected", role_name,
+                         type_name, expected);
+    }
+    if (column->family.len > 0 && role != COLUMN_TAG) {
+        return error_set(err, ERROR_DATA_LOSS, "role %s with family \"%.*s\" found, none expected",
+                         role_name, SLICE_ARG(column->family));
+    }
+    column->role = (enum column_role)role;
+    column->type = (enum column_type)type;
+    return true;
+}
+
+bool decode_blame(struct error *err, size_t index, const struct column *column)
+{
+    if (column->name.len == 0 && column->family.len == 0) {
+        return error_prefix(err, "column %zu", index);
+    }
+    return error_prefix(err, "column %zu (%.*s%s%.*s)", index, SLICE_ARG(column->family),
+                        column->family.len > 0 ? "." : "", SLICE_ARG(column->name));
+}
+
+size_t decode_ones(const uint8_t *bits, size_t count)
+{
+    size_t ones = 0;
+    size_t words = count / 64;
+    for (size_t i = 0; i < words; i++) {
+        ones += (size_t)__builtin_popcountll(wire_load64(bits + 8 * i));
+    }
+    if (count % 64 != 0) {
+        uint64_t mask = (UINT64_C(1) << count % 64) - 1;
+        ones += (size_t)__builtin_popcountll(wire_load64(bits + 8 * words) & mask);
+    }
+    return ones;
+}

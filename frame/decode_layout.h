@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What decode.c and the two layouts (decode_v4.c, decode_v3.c) share; nobody else includes it. */
+#pragma once
+
+#include "frame/decode.h"
+#include "frame/wire.h"
+
+#define DECODE_MAGIC_LEN  4
+#define DECODE_VERSION_AT 4
+
+/* Each fills row_count and columns. The magic and the version byte were checked. For version 4
+ * the frame starts on a multiple of 8. */
+bool decode_v4(struct slice frame, const struct room *room, struct view *view,
+               struct error *err) MUST_CHECK;
+bool decode_v3(struct slice frame, const struct room *room, struct view *view,
+               struct error *err) MUST_CHECK;
+
+/* Sets role and type from their bytes; refuses what column_pair_allowed forbids and a family on
+ * anything but a tag. Name and family are there already. */
+bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error *err) MUST_CHECK;
+
+/* Puts the column's index, and its name when that was read, before the text; returns false. */
+bool decode_blame(struct error *err, size_t index, const struct column *column);
+
+/* How many of the first `count` bits are 1. Up to 7 bytes behind them are read. */
+size_t decode_ones(const uint8_t *bits, size_t count);
