@@ -20,9 +20,14 @@
 
 struct arena_block;
 
+/* Block sizes are powers of two, so that what one query gives back fits the next one's need. */
+#define ARENA_MIN_BLOCK_LOG2 13
+#define ARENA_MAX_BLOCK_LOG2 22
+#define ARENA_BLOCK_CLASSES (ARENA_MAX_BLOCK_LOG2 - ARENA_MIN_BLOCK_LOG2 + 1)
+
 /* Blocks kept between queries by one executor, at most `limit` bytes of them. */
 struct arena_cache {
-    struct arena_block *blocks; /* own */
+    struct arena_block *blocks[ARENA_BLOCK_CLASSES]; /* own */
     size_t bytes;
     size_t limit;
 };
@@ -44,6 +49,15 @@ struct arena_mark {
 
 #define ARENA_SPARE 16
 
+/* Under AddressSanitizer free bytes are poisoned, so a use after rewind is reported. */
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISONS 1
+#endif
+#endif
+
 void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
                 struct charge *charge);
 /* Gives all blocks back to the cache or the heap. A zeroed arena is fine. */
@@ -61,24 +75,33 @@ void *arena_zalloc(struct arena *arena, size_t size, size_t align);
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
 
-/* The slow half of arena_keep: a new block. */
+/* A new block with room for `size` bytes; where they begin. */
 uint8_t *arena_grow(struct arena *arena, size_t size);
 
-/* Copies borrowed bytes. The source must have 16 readable bytes behind it (messages and regions
- * have): short values are copied whole words at a time. */
+/* A copy of any bytes, to the byte. */
+struct slice arena_copy(struct arena *arena, struct slice borrowed);
+/* A copy with a terminating NUL. */
+char *arena_strdup(struct arena *arena, struct slice borrowed);
+
+/* The copy in copy-on-keep, for bytes that have 16 readable bytes behind them (those of messages
+ * and regions do): short values are moved by one 16-byte load and store. */
 static inline struct slice arena_keep(struct arena *arena, struct slice borrowed)
 {
+#ifdef ARENA_POISONS
+    return arena_copy(arena, borrowed);
+#else
     uint8_t *to = arena->at;
     if (borrowed.len > (size_t)(arena->end - to)) {
         to = arena_grow(arena, borrowed.len);
     }
     arena->at = to + borrowed.len;
-    if (borrowed.len <= 16) {
-        memcpy(to, borrowed.ptr, 16);
+    if (borrowed.len <= ARENA_SPARE) {
+        memcpy(to, borrowed.ptr, ARENA_SPARE);
     } else {
         memcpy(to, borrowed.ptr, borrowed.len);
     }
     return slice_of(to, borrowed.len);
+#endif
 }
 
 static inline bool arena_over(const struct arena *arena)

@@ -14,12 +14,15 @@
 
 enum cell_kind {
     CELL_NULL,
-    CELL_INT,     /* number.i */
-    CELL_FLOAT,   /* number.f */
-    CELL_STRING,  /* bytes */
-    CELL_BINARY,  /* bytes */
-    CELL_MESSAGE, /* bytes: a whole TagValue or FieldValue message of another variant (arrays,
-                     timestamps), well-formed, passed on as it is */
+    CELL_INT,    /* number.i */
+    CELL_FLOAT,  /* number.f */
+    CELL_STRING, /* bytes */
+    CELL_BINARY, /* bytes */
+    /* The rest came as a TagValue message and is passed on as it is: `bytes` is the whole,
+     * well-formed TagValue, `inner` the message of its variant. */
+    CELL_STRINGS, /* inner: model.v1.StrArray */
+    CELL_INTS,    /* inner: model.v1.IntArray */
+    CELL_TIME,    /* inner: google.protobuf.Timestamp */
 };
 
 struct cell {
@@ -29,21 +32,47 @@ struct cell {
         double f;
     } number;
     struct slice bytes; /* borrow: message or region */
+    struct slice inner; /* borrow */
 };
 
-/* Reads the cell of a column. A TagValue or FieldValue cell is walked: malformed bytes are
- * DATA_LOSS naming column and row. Null bit, Null variant and empty message all give CELL_NULL. */
-bool cell_read(const struct column *column, size_t row, struct cell *cell,
-               struct error *err) MUST_CHECK;
+/* Reads a TagValue or FieldValue cell, walking all its lengths; false: malformed. */
+bool cell_read_message(const struct column *column, struct slice message, struct cell *cell);
+
+/* DATA_LOSS naming column and row; returns false. */
+bool cell_malformed(const struct column *column, size_t row, struct error *err);
+
+/* Reads the cell of a column. Null bit, Null variant and empty message all give CELL_NULL. */
+static inline bool cell_read(const struct column *column, size_t row, struct cell *cell,
+                             struct error *err)
+{
+    if (column_is_null(column, row)) {
+        cell->kind = CELL_NULL;
+        return true;
+    }
+    switch (column->type) {
+    case COLUMN_INT64:
+        cell->kind = CELL_INT;
+        cell->number.i = column_int(column, row);
+        return true;
+    case COLUMN_FLOAT64:
+        cell->kind = CELL_FLOAT;
+        cell->number.f = column_float(column, row);
+        return true;
+    case COLUMN_STRING:
+        cell->kind = CELL_STRING;
+        cell->bytes = column_bytes(column, row);
+        return true;
+    case COLUMN_BYTES:
+        cell->kind = CELL_BINARY;
+        cell->bytes = column_bytes(column, row);
+        return true;
+    case COLUMN_TAG_VALUE:
+    case COLUMN_FIELD_VALUE:
+        return cell_read_message(column, column_bytes(column, row), cell) ||
+               cell_malformed(column, row, err);
+    }
+    return cell_malformed(column, row, err);
+}
 
 /* The cell with its bytes kept in the region. */
-struct cell cell_keep(struct arena *arena, struct cell cell);
-
-/* Order by an index rule's tag: -1, 0, 1 as memcmp of the storage's index keys (an int is 8
- * big-endian bytes with the sign flipped, a float its order-preserving image, a string or binary
- * its bytes, a string array its elements joined by newlines, an int array its images in a row, a
- * timestamp its nanoseconds as an int); null comes before everything. */
-int cell_order(const struct cell *a, const struct cell *b);
-
-/* Equal as group keys and index keys: kind and value; null equals only null. */
-bool cell_equal(const struct cell *a, const struct cell *b);
+struct cell cell_keep(struct arena *arena, const struct cell *cell);

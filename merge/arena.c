@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Blocks double from 8 KiB to 4 MiB, so a region of n bytes has log n blocks; what does not fit a
+ * block of 4 MiB gets one of its own, which is never cached.
+ */
+#include "merge/arena.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef ARENA_POISONS
+#include <sanitizer/asan_interface.h>
+#define POISON(ptr, len) ASAN_POISON_MEMORY_REGION((ptr), (len))
+#define UNPOISON(ptr, len) ASAN_UNPOISON_MEMORY_REGION((ptr), (len))
+#else
+#define POISON(ptr, len) ((void)(ptr), (void)(len))
+#define UNPOISON(ptr, len) ((void)(ptr), (void)(len))
+#endif
+
+struct arena_block {
+    struct arena_block *next; /* own */
+    size_t size;              /* of the whole allocation */
+    _Alignas(64) uint8_t bytes[];
+};
+
+static uint8_t *block_end(struct arena_block *block)
+{
+    return (uint8_t *)block + block->size - ARENA_SPARE;
+}
+
+/* The class whose blocks hold `size` bytes, or -1 when only a block of its own does. */
+static int class_of(size_t size)
+{
+    int class = 0;
+    while (class < ARENA_BLOCK_CLASSES && ((size_t)1 << (class + ARENA_MIN_BLOCK_LOG2)) < size) {
+        class ++;
+    }
+    return class < ARENA_BLOCK_CLASSES ? class : -1;
+}
+
+static struct arena_block *block_new(struct arena_cache *cache, size_t size)
+{
+    int class = class_of(size);
+    if (class >= 0) {
+        size = (size_t)1 << (class + ARENA_MIN_BLOCK_LOG2);
+    }
+    if (class >= 0 && cache != NULL && cache->blocks[class] != NULL) {
+        struct arena_block *block = cache->blocks[class];
+        cache->blocks[class] = block->next;
+        cache->bytes -= block->size;
+        return block;
+    }
+    struct arena_block *block = aligned_alloc(64, (size + 63) & ~(size_t)63);
+    if (block == NULL) {
+        abort(); /* heap exhaustion is not an error that a query can handle */
+    }
+    block->size = (size + 63) & ~(size_t)63;
+    POISON(block->bytes, block->size - sizeof *block);
+    return block;
+}
+
+static void block_drop(struct arena_cache *cache, struct arena_block *block)
+{
+    POISON(block->bytes, block->size - sizeof *block);
+    int class = class_of(block->size);
+    if (class >= 0 && cache != NULL && cache->bytes + block->size <= cache->limit) {
+        block->next = cache->blocks[class];
+        cache->blocks[class] = block;
+        cache->bytes += block->size;
+        return;
+    }
+    UNPOISON(block->bytes, block->size - sizeof *block);
+    free(block);
+}
+
+void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
+                struct charge *charge)
+{
+    *arena = (struct arena){.budget = budget, .cache = cache, .charge = charge};
+    charge_add(charge, CHARGE_REGION, 0);
+}
+
+static void resize(struct arena *arena, size_t capacity)
+{
+    charge_resize(arena->charge, CHARGE_REGION, arena->capacity, capacity);
+    arena->capacity = capacity;
+}
+
+static void pop_block(struct arena *arena)
+{
+    struct arena_block *block = arena->blocks;
+    arena->blocks = block->next;
+    resize(arena, arena->capacity - block->size);
+    block_drop(arena->cache, block);
+}
+
+void arena_fini(struct arena *arena)
+{
+    while (arena->blocks != NULL) {
+        pop_block(arena);
+    }
+    charge_drop(arena->charge, CHARGE_REGION, 0);
+    *arena = (struct arena){0};
+}
+
+void arena_cache_fini(struct arena_cache *cache)
+{
+    for (size_t class = 0; class < ARENA_BLOCK_CLASSES; class ++) {
+        while (cache->blocks[class] != NULL) {
+            struct arena_block *block = cache->blocks[class];
+            cache->blocks[class] = block->next;
+            UNPOISON(block->bytes, block->size - sizeof *block);
+            free(block);
+        }
+    }
+    cache->bytes = 0;
+}
+
+uint8_t *arena_grow(struct arena *arena, size_t size)
+{
+    const size_t largest = (size_t)1 << ARENA_MAX_BLOCK_LOG2;
+    size_t overhead = sizeof(struct arena_block) + ARENA_SPARE;
+    size_t wanted = size + overhead;
+    if (wanted < size) {
+        abort();
+    }
+    size_t step = arena->capacity < largest ? arena->capacity : largest;
+    struct arena_block *block = block_new(arena->cache, wanted > step ? wanted : step);
+    block->next = arena->blocks;
+    arena->blocks = block;
+    resize(arena, arena->capacity + block->size);
+    arena->at = block->bytes;
+    arena->end = block_end(block);
+    return arena->at;
+}
+
+void *arena_alloc(struct arena *arena, size_t size, size_t align)
+{
+    assert(align <= 64 && (align & (align - 1)) == 0);
+    size_t gap = (size_t)-(uintptr_t)arena->at & (align - 1);
+    uint8_t *to;
+    if (arena->at == NULL || gap + size > (size_t)(arena->end - arena->at)) {
+        to = arena_grow(arena, size); /* blocks are aligned to 64 */
+    } else {
+        to = arena->at + gap;
+    }
+    arena->at = to + size;
+    UNPOISON(to, size);
+    return to;
+}
+
+void *arena_zalloc(struct arena *arena, size_t size, size_t align)
+{
+    return memset(arena_alloc(arena, size, align), 0, size);
+}
+
+struct slice arena_copy(struct arena *arena, struct slice borrowed)
+{
+    uint8_t *to = arena_alloc(arena, borrowed.len, 1);
+    if (borrowed.len > 0) {
+        memcpy(to, borrowed.ptr, borrowed.len);
+    }
+    return slice_of(to, borrowed.len);
+}
+
+char *arena_strdup(struct arena *arena, struct slice borrowed)
+{
+    char *to = arena_alloc(arena, borrowed.len + 1, 1);
+    if (borrowed.len > 0) {
+        memcpy(to, borrowed.ptr, borrowed.len);
+    }
+    to[borrowed.len] = '\0';
+    return to;
+}
+
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){.block = arena->blocks, .at = arena->at};
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    while (arena->blocks != mark.block) {
+        pop_block(arena);
+    }
+    arena->at = mark.at;
+    arena->end = mark.block == NULL ? NULL : block_end(mark.block);
+    if (mark.block != NULL) {
+        POISON(arena->at, (size_t)(arena->end - arena->at) + ARENA_SPARE);
+    }
+}
+
+static void *room_alloc(void *owner, size_t size, size_t align)
+{
+    return arena_alloc(owner, size, align);
+}
+
+struct room arena_room(struct arena *arena)
+{
+    return (struct room){.alloc = room_alloc, .owner = arena};
+}
