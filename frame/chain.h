@@ -4,7 +4,11 @@
  *
  * A response is written into blocks that never move, so growing copies nothing; it is sent block
  * by block and each block is freed when its last byte has left. Bytes that were reserved in one
- * step lie in one block. The chain belongs to one thread at a time and is handed over whole.
+ * step lie in one block. The chain belongs to one thread at a time and is handed over whole: a
+ * chain that crosses threads has no charge on the way, or one that no other thread touches.
+ *
+ *     block  | headroom / dropped |  live bytes  | room |
+ *            0                  begin       begin + len  capacity
  */
 #pragma once
 
@@ -14,7 +18,8 @@
 struct chain_block {
     struct chain_block *next; /* own */
     size_t capacity;
-    size_t len;
+    size_t begin; /* of the first byte that was not dropped */
+    size_t len;   /* bytes from there */
     uint8_t bytes[];
 };
 
@@ -33,6 +38,8 @@ void chain_fini(struct chain *chain);
 uint8_t *chain_reserve(struct chain *chain, size_t size);
 void chain_commit(struct chain *chain, size_t used);
 void chain_append(struct chain *chain, struct slice bytes);
+/* Puts bytes before the first one; up to 8 fit into the first block as it is. */
+void chain_prepend(struct chain *chain, struct slice bytes);
 
 /* The first bytes in one place; then drops bytes from the front, freeing finished blocks. */
 struct slice chain_front(const struct chain *chain);
@@ -40,3 +47,6 @@ void chain_drop(struct chain *chain, size_t len);
 
 /* Moves the bytes to `to` (initialised, empty); the charge moves from one account to the other. */
 void chain_move(struct chain *from, struct chain *to);
+/* Moves all blocks, or only the first one, behind what `to` holds; likewise. */
+void chain_join(struct chain *from, struct chain *to);
+void chain_shift(struct chain *from, struct chain *to);
