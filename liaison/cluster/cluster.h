@@ -11,18 +11,31 @@
  */
 #pragma once
 
+#include "frame/charge.h"
 #include "liaison/cluster/world.h"
+#include "liaison/log.h"
 #include "liaison/loop.h"
+#include "liaison/metrics.h"
 #include "liaison/options.h"
 
 struct cluster;
 
-struct cluster_events {
-    /* A new picture, called on the control loop's thread; the world is taken (one count). */
+struct cluster_setup {
+    struct loop *loop;             /* borrow: outlives the cluster */
+    const struct options *options; /* borrow: outlives the cluster */
+    struct log *log;               /* borrow: outlives the cluster; may be NULL */
+    struct metrics *metrics;       /* borrow: outlives the cluster; may be NULL */
+    struct charge *charge;         /* borrow: outlives the cluster; pays for links and messages */
+    /* A new picture, called on the loop's thread; the world is taken (one count). The first comes
+     * when one schema server's lists are complete. */
     void (*on_world)(void *owner, struct world *world);
+    void *owner; /* borrow */
 };
 
-struct cluster *cluster_open(struct loop *loop, const struct options *options,
-                             const struct cluster_events *events, void *owner,
-                             struct error *err) MUST_CHECK;
+/* NULL and err: the options do not describe a cluster (mode none, no such file path, …). Nodes and
+ * schema servers that cannot be reached are no error: they are tried until they can. */
+struct cluster *cluster_open(const struct cluster_setup *setup, struct error *err) MUST_CHECK;
+/* Whether a first world was published; if not, `why` (may be NULL) says what is missing. */
+bool cluster_is_ready(const struct cluster *cluster, struct error *why);
+/* No on_world comes any more. */
 void cluster_close(struct cluster **cluster);

@@ -6,11 +6,16 @@
  *
  * All of that happens off the query path: a query asks only nodes that are UP, and a call in
  * flight ends when its link breaks, its deadline passes, or a probe of the node fails.
+ *
+ * A node that says goodbye in an orderly way (GOAWAY) stays UP: the calls begun go on over the old
+ * link, new ones over a second one.
  */
 #pragma once
 
 #include "liaison/cluster/world.h"
 #include "liaison/http2/link.h"
+#include "liaison/log.h"
+#include "liaison/metrics.h"
 #include "liaison/options.h"
 
 enum node_state {
@@ -21,11 +26,20 @@ enum node_state {
 
 struct node;
 
-/* `on_state` is called from the loop at each change. */
-struct node *node_open(struct loop *loop, const struct options *options,
-                       const struct member *member, struct charge *charge,
-                       void (*on_state)(void *owner, struct node *node), void *owner);
-/* Ends its calls with UNAVAILABLE. */
+struct node_setup {
+    struct loop *loop;             /* borrow: outlives the node */
+    const struct options *options; /* borrow: outlives the node */
+    struct log *log;               /* borrow: outlives the node; may be NULL */
+    struct metrics *metrics;       /* borrow: outlives the node; may be NULL */
+    struct charge *charge;         /* borrow: outlives the node; pays for wire buffers */
+    /* Called from the loop at each change; may be NULL. */
+    void (*on_state)(void *owner, struct node *node);
+    void *owner; /* borrow */
+};
+
+/* Copies what it needs of the member. Never NULL; starts to connect at once. */
+struct node *node_open(const struct node_setup *setup, const struct member *member);
+/* Its calls end with UNAVAILABLE (from the loop); no on_state any more. */
 void node_close(struct node **node);
 
 const char *node_name(const struct node *node);
@@ -33,6 +47,11 @@ const char *node_address(const struct node *node);
 enum node_state node_state(const struct node *node);
 /* Why it is not UP ("" when it is). */
 const char *node_last_error(const struct node *node);
+/* Wall clock, ns since the epoch, of the last moment at which it was not UP; 0 = it never was
+ * anything else since the program learned of it. */
+int64_t node_down_at(const struct node *node);
+size_t node_calls(const struct node *node);
+size_t node_links(const struct node *node);
 
 struct node_call;
 
@@ -53,4 +72,5 @@ struct node_call *node_send(struct node *node, const struct node_call_options *o
                             void (*on_answer)(void *owner, struct msg *msg /* take */,
                                               const struct error *why),
                             void *owner);
+/* NULLs the pointer; NULL is a no-op. Not after on_answer was called. */
 void node_call_cancel(struct node_call **call);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Metrics and health over plain HTTP, for Prometheus and for whoever starts the process.
+ *
+ *     GET /metrics   text exposition
+ *     GET /healthz   200 "ok", or 503 and the reason why it cannot answer queries yet
+ *
+ * It runs on the control loop; nothing it does touches a query.
+ */
+#pragma once
+
+#include "frame/error.h"
+#include "liaison/loop.h"
+#include "liaison/metrics.h"
+
+struct admin;
+
+struct admin_setup {
+    struct loop *loop;       /* borrow: outlives the admin */
+    const char *address;     /* borrow during admin_open: "host:port", ":2121"; port 0 = any */
+    struct metrics *metrics; /* borrow: outlives the admin */
+    /* Fills why and returns false while queries cannot be answered. */
+    bool (*is_ready)(void *owner, struct error *why);
+    /* Called before /metrics is answered, for gauges that are read and not counted; may be NULL. */
+    void (*before_metrics)(void *owner);
+    void *owner; /* borrow */
+};
+
+struct admin *admin_open(const struct admin_setup *setup, struct error *err) MUST_CHECK;
+uint16_t admin_port(const struct admin *admin);
+void admin_close(struct admin **admin);

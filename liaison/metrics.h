@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Counters, gauges and histograms of the process: one table, relaxed atomics, text exposition.
+ *
+ *     metrics ─ family (a row of METRICS) ─ series (one for each set of label values) ─ number
+ *
+ * A series is looked up once and kept (it lives as long as the metrics); adding to it is one
+ * atomic instruction. Families with labels hold at most METRICS_MAX_SERIES series; what comes
+ * later is counted under "_other", so a client cannot fill memory with invented names.
+ *
+ * What a thread holds is not counted by atomics at all: each thread tells its own figures now and
+ * then (shard), and reading adds the threads up.
+ */
+#pragma once
+
+#include "frame/charge.h"
+
+#include <stdint.h>
+
+#define METRICS_MAX_SERIES 512
+#define METRICS_MAX_LABELS 5
+
+/* X(constant, kind, name, help, label names). COUNTER_SECONDS and HISTOGRAM are given nanoseconds
+ * and shown in seconds. Names of the Go liaison where there are such. */
+#define METRICS(X)                                                                                 \
+    X(METRIC_STARTED, COUNTER, "banyandb_liaison_grpc_total_started",                              \
+      "Queries begun, once for each group.", "group,service,method")                               \
+    X(METRIC_FINISHED, COUNTER, "banyandb_liaison_grpc_total_finished",                            \
+      "Queries ended, well or not, once for each group.", "group,service,method")                  \
+    X(METRIC_ERR, COUNTER, "banyandb_liaison_grpc_total_err",                                      \
+      "Queries that failed, once for each group.", "group,service,method")                         \
+    X(METRIC_LATENCY, COUNTER_SECONDS, "banyandb_liaison_grpc_total_latency",                      \
+      "Seconds spent on queries, added up, once for each group.", "group,service,method")          \
+    X(METRIC_NOT_APPLIED, COUNTER, "banyandb_liaison_grpc_schema_status_schema_not_applied_total", \
+      "Groups answered SCHEMA_NOT_APPLIED.", "rpc,group,reason")                                   \
+    X(METRIC_EXPIRED, COUNTER, "banyandb_liaison_grpc_schema_status_expired_schema_total",         \
+      "Groups answered EXPIRED_SCHEMA.", "rpc,group")                                              \
+    X(METRIC_PUB_STARTED, COUNTER, "banyandb_queue_pub_total_started",                             \
+      "Calls to data nodes begun.", "operation,group,remote_node,remote_role,remote_tier")         \
+    X(METRIC_PUB_FINISHED, COUNTER, "banyandb_queue_pub_total_finished",                           \
+      "Calls to data nodes ended, well or not.",                                                   \
+      "operation,group,remote_node,remote_role,remote_tier")                                       \
+    X(METRIC_PUB_LATENCY, HISTOGRAM, "banyandb_queue_pub_total_latency",                           \
+      "Seconds that calls to data nodes took.",                                                    \
+      "operation,group,remote_node,remote_role,remote_tier")                                       \
+    X(METRIC_PUB_ERR, COUNTER, "banyandb_queue_pub_total_err", "Calls to data nodes that failed.", \
+      "operation,group,remote_node,remote_role,error_type")                                        \
+    X(METRIC_INCOMPLETE, COUNTER, "bydb_incomplete_answers_total",                                 \
+      "Answers that lacked data nodes.", "group")                                                  \
+    X(METRIC_REFUSED, COUNTER, "bydb_refused_queries_total",                                       \
+      "Queries refused for memory or for lack of a place.", "reason")                              \
+    X(METRIC_FRAMES, COUNTER, "bydb_frames_decoded_total", "Frames decoded.", "version")           \
+    X(METRIC_NODE_UP, GAUGE, "bydb_node_up",                                                       \
+      "Executors that have a healthy connection to the node.", "node")                             \
+    X(METRIC_SCHEMA_SERVERS, GAUGE, "bydb_schema_servers",                                         \
+      "Schema servers by state: known, or complete (their lists are in).", "state")                \
+    X(METRIC_MEMBERS, GAUGE, "bydb_data_nodes",                                                    \
+      "Data nodes by state: listed, unreached (never said who they are), left.", "state")          \
+    X(METRIC_CATALOG, GAUGE, "bydb_catalog_objects", "Schema objects known.", "kind")              \
+    X(METRIC_LIVE_MESSAGES, LIVE, "bydb_live_messages", "Received messages alive.", "")            \
+    X(METRIC_LIVE_VIEWS, LIVE, "bydb_live_views", "Decoded frames alive.", "")                     \
+    X(METRIC_LIVE_REGIONS, LIVE, "bydb_live_regions", "Blocks of regions alive.", "")              \
+    X(METRIC_LIVE_RESPONSES, LIVE, "bydb_live_responses", "Blocks of responses alive.", "")        \
+    X(METRIC_LIVE_WIRES, LIVE, "bydb_live_wire_buffers", "HTTP/2 and TLS buffers alive.", "")      \
+    X(METRIC_LIVE_QUERIES, LIVE, "bydb_live_queries", "Queries alive.", "")                        \
+    X(METRIC_LIVE_CALLS, LIVE, "bydb_live_calls", "Query calls to data nodes alive.", "")          \
+    X(METRIC_LIVE_EXCHANGES, LIVE, "bydb_live_exchanges", "Client calls alive.", "")               \
+    X(METRIC_LIVE_LINKS, LIVE, "bydb_live_links", "Connections to nodes alive.", "")               \
+    X(METRIC_HELD_MESSAGE, LIVE, "bydb_held_message_bytes", "Bytes of messages, by capacity.", "") \
+    X(METRIC_HELD_REGION, LIVE, "bydb_held_region_bytes", "Bytes of regions, by capacity.", "")    \
+    X(METRIC_HELD_RESPONSE, LIVE, "bydb_held_response_bytes", "Bytes of responses, by capacity.",  \
+      "")                                                                                          \
+    X(METRIC_HELD_WIRE, LIVE, "bydb_held_wire_bytes", "Bytes of wire buffers, by capacity.", "")
+
+#define METRIC_ENUM(constant, kind, name, help, labels) constant,
+enum metric { METRICS(METRIC_ENUM) METRIC_COUNT };
+#undef METRIC_ENUM
+
+struct metrics;
+struct metrics_series;
+struct metrics_shard;
+
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics **metrics);
+
+/* The series of these label values, in the order of the family's label names; as many values as
+ * there are names. Never NULL; from any thread; takes a lock, so keep the result. */
+struct metrics_series *metrics_series(struct metrics *metrics, enum metric metric,
+                                      const char *const values[]);
+/* From any thread. A NULL series is allowed and counts nothing. */
+void metrics_add(struct metrics_series *series, int64_t amount);           /* counters and gauges */
+void metrics_set(struct metrics_series *series, int64_t value);            /* gauges */
+void metrics_observe(struct metrics_series *series, uint64_t nanoseconds); /* histograms */
+
+/* A thread's place for its LIVE figures; lives as long as the metrics. At most 256 of them. */
+struct metrics_shard *metrics_shard(struct metrics *metrics);
+/* From the shard's thread: the figure as it is now. */
+void metrics_live(struct metrics_shard *shard, enum metric metric, uint64_t value);
+/* All messages, regions, responses and wire buffers of a thread at once. */
+void metrics_charge(struct metrics_shard *shard, const struct charge *charge);
+
+/* Text exposition 0.0.4; freed by the caller. */
+char *metrics_text(struct metrics *metrics);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Every flag, one row: type, name, default, whether it works, form of the value, help.
+ *
+ * The name is both the field of struct options and, with - for _, the flag: dst_slow_query is
+ * --dst-slow-query and BYDB_DST_SLOW_QUERY. Included several times with different OPTION macros.
+ *
+ *   WORKS    does what the help says
+ *   WARNS    its function is not built yet; another value than the default starts with a warning
+ *   REFUSES  the same, but going on without it would do harm: start fails
+ *   IGNORED  means something to the Go liaison only; accepted so that its command lines start
+ *
+ * The form of an ENUM lists its values; the field holds the index, constants are in options.h. A
+ * value with ! before it is not built yet: start fails.
+ */
+// clang-format off
+
+SECTION("Queries")
+OPTION(DURATION, dst_broadcast_timeout, "15s", WORKS, "", "how long the data nodes may take to answer a query")
+OPTION(DURATION, dst_slow_query, "5s", WARNS, "", "log queries that took longer; 0 = off")
+OPTION(BOOL, measure_vectorized_enabled, "true", REFUSES, "", "the columnar wire mode; there is no other here")
+OPTION(INT, measure_vectorized_query_memory_mib, "256", WORKS, "", "what one query may hold, in MiB")
+OPTION(DURATION, measure_metadata_cache_wait_duration, "0s", WARNS, "", "how long a query waits for a schema revision it asks for")
+OPTION(STRING, data_node_selector, "", WORKS, "selector", "labels of the nodes of stage hot")
+OPTION(LIST, measure_frame_versions, "4", WORKS, "versions", "frame versions taken from data nodes: 4, or 3,4 while a cluster is upgraded")
+OPTION(ENUM, aggregation, "exact", WORKS, "exact|rows|pushdown", "combine partials only when that is exact, never, or always")
+OPTION(ENUM, topn, "distinct", WORKS, "distinct|!range", "TopN: the best single value of an entity, or the function over the range")
+OPTION(INT, topn_max_intervals, "240", WARNS, "", "--topn=range: fall back to distinct beyond this many intervals")
+OPTION(ENUM, mean_floor, "upstream", WORKS, "upstream|none", "a MEAN below 1 becomes 1 as upstream does, or stays")
+OPTION(ENUM, incomplete, "mark", WORKS, "mark|fail|serve", "an answer that lacks nodes: mark it, refuse it, or serve it also when a node fails on the way")
+OPTION(BOOL, skip_slow_replicas, "false", WARNS, "", "do not wait for nodes whose copies others have sent")
+OPTION(DURATION, node_forget_after, "1h", WORKS, "", "how long a node that left discovery counts as missing")
+OPTION(INT, executors, "0", WORKS, "", "threads that run queries; 0 = one for each core")
+OPTION(INT, max_concurrent_queries, "0", WORKS, "", "queries that run at the same time; 0 = no limit")
+OPTION(DURATION, max_queue_duration, "1s", WORKS, "", "how long a query may wait for one of those places")
+OPTION(INT, allowed_percent, "75", WARNS, "", "memory the process may hold, in percent of the machine's or container's")
+OPTION(SIZE, allowed_bytes, "0", WARNS, "", "the same in bytes; 0 = by percent")
+
+SECTION("gRPC")
+OPTION(STRING, grpc_host, "", WORKS, "host", "address to listen on; empty = all")
+OPTION(PORT, grpc_port, "17912", WORKS, "", "port of the gRPC API; 0 = any free one")
+OPTION(SIZE, max_recv_msg_size, "16MiB", WORKS, "", "largest request")
+OPTION(BOOL, tls, "false", REFUSES, "", "serve TLS")
+OPTION(STRING, cert_file, "", WARNS, "file", "certificate chain, PEM")
+OPTION(STRING, key_file, "", WARNS, "file", "private key, PEM")
+OPTION(STRING, auth_config_file, "", REFUSES, "file", "users and passwords")
+OPTION(BOOL, enable_health_auth, "false", REFUSES, "", "ask health checks for a password, too")
+OPTION(BOOL, reuse_port, "false", WORKS, "", "share the port with another generation of this program")
+OPTION(DURATION, drain_delay, "0s", WORKS, "", "after SIGTERM: how long NOT_SERVING is shown before the listener closes")
+OPTION(DURATION, grace, "10s", WORKS, "", "after that: how long running queries may go on")
+OPTION(DURATION, client_stall_timeout, "1m", WORKS, "", "reset a client that takes nothing of its answer for so long")
+OPTION(STRING, upstream_liaison, "", REFUSES, "host:port", "a Go liaison that gets all calls which are not ours")
+OPTION(RATIO, grpc_buffer_memory_ratio, "0.1", IGNORED, "", "")
+OPTION(BOOL, enable_query_access_log, "false", WARNS, "", "write a line for each query")
+OPTION(STRING, access_log_root_path, "", WARNS, "directory", "where; empty = the working directory")
+OPTION(BOOL, access_log_sampled, "false", WARNS, "", "drop lines rather than hold up queries")
+
+SECTION("HTTP")
+OPTION(STRING, http_host, "", WARNS, "host", "address of the HTTP/JSON gateway")
+OPTION(PORT, http_port, "17913", WARNS, "", "port of the HTTP/JSON gateway; 0 = any free one")
+OPTION(BOOL, http_tls, "false", WARNS, "", "serve TLS there")
+OPTION(STRING, http_cert_file, "", WARNS, "file", "certificate chain, PEM")
+OPTION(STRING, http_key_file, "", WARNS, "file", "private key, PEM")
+OPTION(STRING, http_grpc_addr, "localhost:17912", IGNORED, "host:port", "")
+OPTION(STRING, http_grpc_cert_file, "", IGNORED, "file", "")
+
+SECTION("Data nodes and schema")
+OPTION(ENUM, node_discovery_mode, "none", WORKS, "none|!dns|file", "where the nodes' addresses come from")
+OPTION(DURATION, node_discovery_grpc_timeout, "5s", WORKS, "", "how long a new node may take to say who it is")
+OPTION(STRING, node_discovery_file_path, "", WORKS, "file", "YAML list of the nodes")
+OPTION(DURATION, node_discovery_file_fetch_interval, "5m", WORKS, "", "read it again after, besides when it changes")
+OPTION(DURATION, node_discovery_file_retry_initial_interval, "1s", WORKS, "", "first retry of a node that did not answer")
+OPTION(DURATION, node_discovery_file_retry_max_interval, "2m", WORKS, "", "longest wait between retries")
+OPTION(RATIO, node_discovery_file_retry_multiplier, "2", WORKS, "", "growth of that wait")
+OPTION(LIST, node_discovery_dns_srv_addresses, "", WARNS, "names", "SRV names of the nodes")
+OPTION(DURATION, node_discovery_dns_fetch_init_interval, "5s", WARNS, "", "ask them every, at first")
+OPTION(DURATION, node_discovery_dns_fetch_init_duration, "5m", WARNS, "", "what is at first")
+OPTION(DURATION, node_discovery_dns_fetch_interval, "15s", WARNS, "", "ask them every, later")
+OPTION(BOOL, node_discovery_dns_tls, "false", WARNS, "", "TLS to nodes found by DNS, while asking who they are")
+OPTION(LIST, node_discovery_dns_ca_certs, "", WARNS, "files", "one CA file for each SRV name")
+OPTION(DURATION, node_registry_timeout, "2m", IGNORED, "", "")
+OPTION(BOOL, data_client_tls, "false", REFUSES, "", "TLS to the data nodes")
+OPTION(STRING, data_client_ca_cert, "", WARNS, "file", "CA that signed their certificates, PEM")
+OPTION(DURATION, data_client_health_check_interval, "10s", WORKS, "", "probe them every; 0 = only when connecting")
+OPTION(ENUM, schema_registry_mode, "property", WORKS, "property", "where schemas come from")
+OPTION(DURATION, schema_property_client_sync_interval, "30s", WORKS, "", "ask schema servers for news every; every fifth time for everything")
+OPTION(DURATION, schema_property_client_health_check_interval, "10s", WORKS, "", "probe them every; 0 = 10s, negative = off")
+OPTION(SIZE, schema_property_client_max_recv_msg_size, "10MiB", WORKS, "", "largest message from them")
+OPTION(BOOL, schema_property_client_tls, "false", REFUSES, "", "TLS to the schema servers")
+OPTION(STRING, schema_property_client_ca_cert, "", WARNS, "file", "CA that signed their certificates, PEM")
+
+SECTION("Process")
+OPTION(STRING, name, "liaison", IGNORED, "name", "")
+OPTION(ENUM, node_host_provider, "hostname", WORKS, "hostname|ip|flag", "where our own host name comes from")
+OPTION(STRING, node_host, "", WORKS, "host", "our own host name, with --node-host-provider=flag")
+OPTION(LIST, node_labels, "", WORKS, "k=v,...", "our own labels")
+OPTION(PORT, liaison_server_grpc_port, "18912", WORKS, "", "only part of our own name here: host:port")
+OPTION(STRING, observability_listener_addr, ":2121", WORKS, "host:port", "metrics and health over HTTP; port 0 = any free one")
+OPTION(LIST, observability_modes, "prometheus", WORKS, "modes", "prometheus is the only one")
+OPTION(STRING, logging_env, "prod", WORKS, "prod|dev", "dev: lines for eyes instead of JSON")
+OPTION(ENUM, logging_level, "info", WORKS, "trace|debug|info|warn|error|fatal|panic|disabled", "least level that is written")
+OPTION(LIST, logging_modules, "", WORKS, "modules", "modules with a level of their own")
+OPTION(LIST, logging_levels, "", WORKS, "levels", "those levels, in the same order")
+
+SECTION("Write side and diagnostics of the Go liaison")
+OPTION(INT, measure_vectorized_batch_size, "1024", IGNORED, "", "")
+OPTION(BOOL, show_rungroup_units, "false", IGNORED, "", "")
+OPTION(STRING, liaison_server_grpc_host, "", IGNORED, "host", "")
+OPTION(PORT, liaison_server_http_port, "18913", IGNORED, "", "")
+OPTION(SIZE, liaison_server_max_recv_msg_size, "10MiB", IGNORED, "", "")
+OPTION(BOOL, liaison_server_tls, "false", IGNORED, "", "")
+OPTION(STRING, liaison_server_cert_file, "", IGNORED, "file", "")
+OPTION(STRING, liaison_server_key_file, "", IGNORED, "file", "")
+OPTION(BOOL, liaison_server_enable_chunk_reordering, "true", IGNORED, "", "")
+OPTION(SIZE, liaison_server_max_chunk_buffer_size, "10", IGNORED, "", "")
+OPTION(DURATION, liaison_server_chunk_buffer_timeout, "5s", IGNORED, "", "")
+OPTION(INT, liaison_server_max_chunk_gap_size, "5", IGNORED, "", "")
+OPTION(DURATION, observability_metrics_interval, "15s", IGNORED, "", "")
+OPTION(DURATION, observability_native_flush_interval, "5s", IGNORED, "", "")
+OPTION(STRING, pprof_listener_addr, ":6060", IGNORED, "host:port", "")
+OPTION(BOOL, panic_diagnostics_enabled, "true", IGNORED, "", "")
+OPTION(STRING, panic_diagnostics_dir, "crash", IGNORED, "directory", "")
+OPTION(INT, panic_diagnostics_max_artifacts, "10", IGNORED, "", "")
+OPTION(INT, max_diagnosis_memory_usage_percentage, "50", IGNORED, "", "")
+OPTION(STRING, panic_artifact_dir, "", IGNORED, "directory", "")
+OPTION(INT, panic_max_artifacts, "0", IGNORED, "", "")
+OPTION(BOOL, enable_ingestion_access_log, "false", IGNORED, "", "")
+OPTION(DURATION, measure_write_timeout, "2m", IGNORED, "", "")
+OPTION(INT, property_repair_queue_count, "128", IGNORED, "", "")
+OPTION(STRING, measure_root_path, "/tmp", IGNORED, "directory", "")
+OPTION(STRING, measure_data_path, "", IGNORED, "directory", "")
+OPTION(STRING, measure_flush_timeout, "", IGNORED, "", "")
+OPTION(STRING, measure_sync_interval, "", IGNORED, "", "")
+OPTION(STRING, measure_lifecycle_receive_mem_wait_timeout, "", IGNORED, "", "")
+OPTION(INT, measure_max_disk_usage_percent, "95", IGNORED, "", "")
+OPTION(INT, failed_parts_max_size_percent, "10", IGNORED, "", "")
+OPTION(LIST, data_node_list, "", IGNORED, "nodes", "")
+OPTION(INT, handoff_max_size_percent, "10", IGNORED, "", "")
+/* Flags that begin so and are not in the table are accepted and ignored, whatever their type. */
+IGNORED_PREFIX("stream-")
+IGNORED_PREFIX("trace-")
+IGNORED_PREFIX("bydbql-")
+IGNORED_PREFIX("liaison-client-")
+
+// clang-format on
+#undef SECTION
+#undef OPTION
+#undef IGNORED_PREFIX
