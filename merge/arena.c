@@ -11,10 +11,10 @@
 
 #ifdef ARENA_POISONS
 #include <sanitizer/asan_interface.h>
-#define POISON(ptr, len) ASAN_POISON_MEMORY_REGION((ptr), (len))
+#define POISON(ptr, len)   ASAN_POISON_MEMORY_REGION((ptr), (len))
 #define UNPOISON(ptr, len) ASAN_UNPOISON_MEMORY_REGION((ptr), (len))
 #else
-#define POISON(ptr, len) ((void)(ptr), (void)(len))
+#define POISON(ptr, len)   ((void)(ptr), (void)(len))
 #define UNPOISON(ptr, len) ((void)(ptr), (void)(len))
 #endif
 
@@ -138,7 +138,7 @@ uint8_t *arena_grow(struct arena *arena, size_t size)
 void *arena_alloc(struct arena *arena, size_t size, size_t align)
 {
     assert(align <= 64 && (align & (align - 1)) == 0);
-    size_t gap = (size_t)-(uintptr_t)arena->at & (align - 1);
+    size_t gap = (size_t) - (uintptr_t)arena->at & (align - 1);
     uint8_t *to;
     if (arena->at == NULL || gap + size > (size_t)(arena->end - arena->at)) {
         to = arena_grow(arena, size); /* blocks are aligned to 64 */

@@ -23,7 +23,7 @@ struct arena_block;
 /* Block sizes are powers of two, so that what one query gives back fits the next one's need. */
 #define ARENA_MIN_BLOCK_LOG2 13
 #define ARENA_MAX_BLOCK_LOG2 22
-#define ARENA_BLOCK_CLASSES (ARENA_MAX_BLOCK_LOG2 - ARENA_MIN_BLOCK_LOG2 + 1)
+#define ARENA_BLOCK_CLASSES  (ARENA_MAX_BLOCK_LOG2 - ARENA_MIN_BLOCK_LOG2 + 1)
 
 /* Blocks kept between queries by one executor, at most `limit` bytes of them. */
 struct arena_cache {

@@ -11,8 +11,17 @@
 #include "frame/wire.h"
 
 /* How a variant of the oneof is spelled on the wire. */
-enum shape { SHAPE_UNKNOWN, SHAPE_NULL, SHAPE_TEXT, SHAPE_NUMBER, SHAPE_DOUBLE, SHAPE_RAW,
-             SHAPE_TEXTS, SHAPE_NUMBERS, SHAPE_TIME };
+enum shape {
+    SHAPE_UNKNOWN,
+    SHAPE_NULL,
+    SHAPE_TEXT,
+    SHAPE_NUMBER,
+    SHAPE_DOUBLE,
+    SHAPE_RAW,
+    SHAPE_TEXTS,
+    SHAPE_NUMBERS,
+    SHAPE_TIME
+};
 
 static const uint8_t tag_shapes[] = {
     [1] = SHAPE_NULL,    [2] = SHAPE_TEXT, [3] = SHAPE_TEXTS, [4] = SHAPE_NUMBER,
@@ -167,8 +176,8 @@ struct cell cell_keep(struct arena *arena, const struct cell *cell)
     case CELL_INTS:
     case CELL_TIME:
         kept.bytes = arena_keep(arena, cell->bytes);
-        kept.inner = slice_of(kept.bytes.ptr + (cell->inner.ptr - cell->bytes.ptr),
-                              cell->inner.len);
+        kept.inner =
+            slice_of(kept.bytes.ptr + (cell->inner.ptr - cell->bytes.ptr), cell->inner.len);
         break;
     }
     return kept;

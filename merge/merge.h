@@ -23,8 +23,8 @@ struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struc
 /* Gives one node's frame. `rank` is the node's place by name; a source of a lower (group, rank)
  * comes first among equals. The message is retained as long as rows of it are needed. A bad frame:
  * false, the text names what is wrong (the caller prefixes the node's name). */
-bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
-                struct slice frame, struct error *err) MUST_CHECK;
+bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
+                struct error *err) MUST_CHECK;
 
 enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
 

@@ -16,9 +16,9 @@ struct plan_tag {
 };
 
 struct plan {
-    size_t group_count;        /* distinct groups, in request order */
+    size_t group_count;         /* distinct groups, in request order */
     const struct slice *groups; /* borrow */
-    struct slice measure;      /* borrow */
+    struct slice measure;       /* borrow */
 
     enum plan_order order;
     bool descending;

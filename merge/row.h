@@ -10,8 +10,8 @@
 #include "merge/layout.h"
 
 struct row {
-    bool has_time;          /* rows of a scan; false for aggregates: no timestamp in the answer */
-    int64_t timestamp;      /* nanoseconds since the epoch */
+    bool has_time;     /* rows of a scan; false for aggregates: no timestamp in the answer */
+    int64_t timestamp; /* nanoseconds since the epoch */
     int64_t version;
     uint64_t series;
     const struct cell *cells; /* borrow; layout order, hidden ones included */

@@ -56,8 +56,11 @@ size_t *seen_put(struct seen *seen, struct arena *arena, uint32_t group, uint64_
     }
     struct seen_slot *slot = find(seen, group, series, time);
     if (slot->generation != seen->generation) {
-        *slot = (struct seen_slot){.series = series, .time = time, .group = group,
-                                   .generation = seen->generation, .number = number};
+        *slot = (struct seen_slot){.series = series,
+                                   .time = time,
+                                   .group = group,
+                                   .generation = seen->generation,
+                                   .number = number};
         seen->count++;
     }
     return &slot->number;

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Binding a frame's columns to the layout, and walking its rows in merge order. */
+#include "merge/source.h"
+
+#include <stdlib.h>
+
+static const struct column *metadata(const struct view *view, enum column_role role)
+{
+    const struct column *column = view_role(view, role);
+    return column != NULL && column->null_count == 0 ? column : NULL;
+}
+
+static const struct column *find(const struct view *view, enum column_role role,
+                                 struct slice family, struct slice name)
+{
+    for (size_t i = 0; i < view->column_count; i++) {
+        const struct column *column = &view->columns[i];
+        if (column->role == role && slice_equal(column->name, name) &&
+            slice_equal(column->family, family)) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+bool source_open(struct source *source, const struct plan *plan, struct error *err)
+{
+    source->time = metadata(&source->view, COLUMN_TIMESTAMP);
+    source->version = metadata(&source->view, COLUMN_VERSION);
+    source->series = metadata(&source->view, COLUMN_SERIES);
+    if (source->time == NULL || source->version == NULL || source->series == NULL) {
+        return error_set(err, ERROR_DATA_LOSS,
+                         "row merge requires series-id, timestamp, and version columns without "
+                         "nulls");
+    }
+    if (plan->order == PLAN_BY_TAG) {
+        source->order =
+            find(&source->view, COLUMN_TAG, plan->order_tag.family, plan->order_tag.name);
+    }
+    if (plan->order == PLAN_BY_TAG && source->order == NULL && plan->layout == NULL) {
+        return error_set(err, ERROR_DATA_LOSS,
+                         "row merge: OrderBy tag %.*s.%.*s not found in merged-batch schema",
+                         SLICE_ARG(plan->order_tag.family), SLICE_ARG(plan->order_tag.name));
+    }
+    return true;
+}
+
+static size_t count_role(const struct view *view, enum column_role role)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->column_count; i++) {
+        count += view->columns[i].role == role;
+    }
+    return count;
+}
+
+static bool is_hidden(const struct plan *plan, const struct column *column)
+{
+    return plan->order_hidden && column->role == COLUMN_TAG &&
+           slice_equal(column->family, plan->order_tag.family) &&
+           slice_equal(column->name, plan->order_tag.name);
+}
+
+/* Names are copied: the layout outlives this frame's message. */
+static void put_columns(struct layout_column *to, const struct view *view, enum column_role role,
+                        const struct plan *plan, struct arena *arena)
+{
+    for (size_t i = 0; i < view->column_count; i++) {
+        const struct column *column = &view->columns[i];
+        if (column->role == role) {
+            *to++ = (struct layout_column){.family = arena_copy(arena, column->family),
+                                           .name = arena_copy(arena, column->name),
+                                           .hidden = is_hidden(plan, column)};
+        }
+    }
+}
+
+struct layout *source_layout(const struct source *source, const struct plan *plan,
+                             struct arena *arena)
+{
+    struct layout *layout = arena_new(arena, struct layout);
+    layout->tag_count = count_role(&source->view, COLUMN_TAG);
+    layout->field_count = count_role(&source->view, COLUMN_FIELD);
+    layout->columns =
+        arena_array(arena, struct layout_column, layout->tag_count + layout->field_count);
+    put_columns(layout->columns, &source->view, COLUMN_TAG, plan, arena);
+    put_columns(layout->columns + layout->tag_count, &source->view, COLUMN_FIELD, plan, arena);
+    return layout;
+}
+
+/* Reads what stays the same for all rows: constants, and nulls for columns that are not there. */
+static bool bind(struct source *source, const struct layout *layout, struct arena *arena,
+                 struct error *err)
+{
+    size_t count = layout->tag_count + layout->field_count;
+    source->cells = arena_array(arena, struct cell, count);
+    source->varying = arena_array(arena, uint32_t, count);
+    source->varying_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct column *column = source->columns[i];
+        if (column == NULL) {
+            continue; /* the zeroed cell is CELL_NULL */
+        }
+        if (!column->constant) {
+            source->varying[source->varying_count++] = (uint32_t)i;
+        } else if (!cell_read(column, 0, &source->cells[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_column(const struct layout_column *wanted, const struct column *column)
+{
+    return slice_equal(wanted->name, column->name) && slice_equal(wanted->family, column->family);
+}
+
+static bool bind_role(struct source *source, const struct layout *layout, enum column_role role,
+                      struct error *err)
+{
+    size_t to = role == COLUMN_TAG ? 0 : layout->tag_count;
+    for (size_t i = 0; i < source->view.column_count; i++) {
+        const struct column *column = &source->view.columns[i];
+        if (column->role != role) {
+            continue;
+        }
+        const struct layout_column *wanted = &layout->columns[to];
+        if (!same_column(wanted, column)) {
+            return error_set(err, ERROR_DATA_LOSS,
+                             "column %zu layout mismatch: baseline=\"%.*s\".\"%.*s\" role=%s vs "
+                             "frame=\"%.*s\".\"%.*s\"",
+                             i, SLICE_ARG(wanted->family), SLICE_ARG(wanted->name),
+                             column_role_name((uint8_t)role), SLICE_ARG(column->family),
+                             SLICE_ARG(column->name));
+        }
+        source->columns[to++] = column;
+    }
+    return true;
+}
+
+bool source_bind_same(struct source *source, const struct layout *layout, struct arena *arena,
+                      struct error *err)
+{
+    size_t tags = count_role(&source->view, COLUMN_TAG);
+    size_t fields = count_role(&source->view, COLUMN_FIELD);
+    if (tags != layout->tag_count || fields != layout->field_count) {
+        return error_set(err, ERROR_DATA_LOSS,
+                         "schema of %zu tags and %zu fields != baseline of %zu tags and %zu fields",
+                         tags, fields, layout->tag_count, layout->field_count);
+    }
+    source->columns = arena_array(arena, const struct column *, tags + fields);
+    return bind_role(source, layout, COLUMN_TAG, err) &&
+           bind_role(source, layout, COLUMN_FIELD, err) && bind(source, layout, arena, err);
+}
+
+bool source_bind_named(struct source *source, const struct layout *layout, struct arena *arena,
+                       struct error *err)
+{
+    size_t count = layout->tag_count + layout->field_count;
+    source->columns = arena_array(arena, const struct column *, count);
+    for (size_t i = 0; i < count; i++) {
+        enum column_role role = i < layout->tag_count ? COLUMN_TAG : COLUMN_FIELD;
+        source->columns[i] =
+            find(&source->view, role, layout->columns[i].family, layout->columns[i].name);
+    }
+    return bind(source, layout, arena, err);
+}
+
+/* The key of a row; TagValue cells have been checked when `keys` was made. */
+static struct key key_of_row(const struct source *source, size_t row)
+{
+    if (source->by_time) {
+        return key_of_int(column_int(source->time, row));
+    }
+    if (source->keys != NULL) {
+        return source->keys[row];
+    }
+    struct cell cell;
+    if (source->order == NULL || !cell_read(source->order, row, &cell, NULL)) {
+        return (struct key){.present = false};
+    }
+    return key_of_cell(&cell, NULL);
+}
+
+/* Messages are parsed once, not at every comparison. */
+static bool make_keys(struct source *source, struct arena *arena, struct error *err)
+{
+    source->keys = arena_array(arena, struct key, source->view.row_count);
+    for (size_t row = 0; row < source->view.row_count; row++) {
+        struct cell cell;
+        if (!cell_read(source->order, row, &cell, err)) {
+            return false;
+        }
+        source->keys[row] = key_of_cell(&cell, arena);
+    }
+    return true;
+}
+
+struct sort {
+    const struct source *source;
+    int sign; /* 1 ascending, -1 descending */
+};
+
+static int compare_keys(const struct sort *sort, size_t a, size_t b)
+{
+    struct key key_a = key_of_row(sort->source, a);
+    struct key key_b = key_of_row(sort->source, b);
+    return sort->sign * key_compare(&key_a, &key_b);
+}
+
+/* Rows with equal keys keep their order, in both directions. */
+static int compare_rows(const void *a, const void *b, void *owner)
+{
+    uint32_t row_a = *(const uint32_t *)a;
+    uint32_t row_b = *(const uint32_t *)b;
+    int order = compare_keys(owner, row_a, row_b);
+    return order != 0 ? order : (row_a > row_b) - (row_a < row_b);
+}
+
+static bool is_sorted(const struct sort *sort, size_t count)
+{
+    for (size_t row = 1; row < count; row++) {
+        if (compare_keys(sort, row - 1, row) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void stand(struct source *source)
+{
+    if (!source_is_drained(source)) {
+        source->key = key_of_row(source, source_row(source));
+    }
+}
+
+bool source_sort(struct source *source, const struct plan *plan, struct arena *arena,
+                 struct error *err)
+{
+    size_t count = source->view.row_count;
+    source->by_time = plan->order == PLAN_BY_TIME;
+    if (source->order != NULL && source->order->type == COLUMN_TAG_VALUE &&
+        !make_keys(source, arena, err)) {
+        return false;
+    }
+    struct sort sort = {.source = source, .sign = plan->descending ? -1 : 1};
+    if (!is_sorted(&sort, count)) {
+        source->sorted = arena_array(arena, uint32_t, count);
+        for (size_t row = 0; row < count; row++) {
+            source->sorted[row] = (uint32_t)row;
+        }
+        qsort_r(source->sorted, count, sizeof *source->sorted, compare_rows, &sort);
+    }
+    source->next = 0;
+    stand(source);
+    return true;
+}
+
+bool source_advance(struct source *source)
+{
+    source->next++;
+    stand(source);
+    return !source_is_drained(source);
+}
+
+bool source_read(struct source *source, size_t row, struct error *err)
+{
+    for (size_t i = 0; i < source->varying_count; i++) {
+        uint32_t to = source->varying[i];
+        if (!cell_read(source->columns[to], row, &source->cells[to], err)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One node's frame on its way through the merge: a cursor over its rows in merge order, with a pin
+ * on the message they lie in.
+ *
+ * Nodes usually send rows in the order asked for; then a row's place in the frame is its place in
+ * the merge. Otherwise a permutation is made once. Cells of constant columns are read once and
+ * stay where they are while the cursor moves.
+ */
+#pragma once
+
+#include "frame/msg.h"
+#include "merge/key.h"
+#include "merge/layout.h"
+#include "merge/plan.h"
+
+struct source {
+    struct msg *msg; /* pin: until the last row was taken */
+    struct view view;
+    size_t group; /* index in the plan */
+    size_t rank;  /* the node's place by name */
+
+    const struct column *time;    /* borrow: view */
+    const struct column *version; /* borrow: view */
+    const struct column *series;  /* borrow: view */
+    const struct column *order;   /* borrow: view; NULL: every key is null */
+
+    const struct column **columns; /* borrow: region; in layout order, NULL = not in the frame */
+    struct cell *cells;            /* borrow: region; in layout order */
+    uint32_t *varying;             /* borrow: region; the layout columns that are not constant */
+    size_t varying_count;
+
+    bool by_time;     /* keys are timestamps */
+    uint32_t *sorted; /* borrow: region; row numbers in merge order, NULL = as they lie */
+    struct key *keys; /* borrow: region; of every row, NULL = made when needed */
+    size_t next;      /* place in merge order of the first row that was not taken */
+    struct key key;   /* of that row */
+};
+
+/* Finds time, version and series by role; DATA_LOSS when one is missing or has nulls. */
+bool source_open(struct source *source, const struct plan *plan, struct error *err) MUST_CHECK;
+
+/* The layout that this frame alone gives: its tags, then its fields, in their order. */
+struct layout *source_layout(const struct source *source, const struct plan *plan,
+                             struct arena *arena);
+/* One group: columns must agree with the layout place by place (nodes got one request). */
+bool source_bind_same(struct source *source, const struct layout *layout, struct arena *arena,
+                      struct error *err) MUST_CHECK;
+/* Several groups: columns are found by role, family and name; what is missing is null. */
+bool source_bind_named(struct source *source, const struct layout *layout, struct arena *arena,
+                       struct error *err) MUST_CHECK;
+
+/* Puts the rows in merge order and stands on the first. After bind. */
+bool source_sort(struct source *source, const struct plan *plan, struct arena *arena,
+                 struct error *err) MUST_CHECK;
+
+static inline bool source_is_drained(const struct source *source)
+{
+    return source->next == source->view.row_count;
+}
+
+/* The row number the cursor stands on. */
+static inline size_t source_row(const struct source *source)
+{
+    return source->sorted == NULL ? source->next : source->sorted[source->next];
+}
+
+/* To the next row; false when there is none. */
+bool source_advance(struct source *source);
+
+/* Reads the cells of a row into source->cells. */
+bool source_read(struct source *source, size_t row, struct error *err) MUST_CHECK;
