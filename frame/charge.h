@@ -12,6 +12,7 @@
 
 enum charge_kind {
     CHARGE_MESSAGE,  /* received messages, by capacity, while their count is above zero */
+    CHARGE_VIEW,     /* decoded frames that are being merged; they own no bytes */
     CHARGE_REGION,   /* blocks of regions, by capacity */
     CHARGE_RESPONSE, /* response buffers, by capacity */
     CHARGE_WIRE,     /* HTTP/2 and TLS buffers, by capacity */

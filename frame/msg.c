@@ -128,6 +128,13 @@ struct msg *msg_retain(struct msg *msg)
     return msg;
 }
 
+void msg_recharge(struct msg *msg, struct charge *charge)
+{
+    charge_drop(msg->charge, CHARGE_MESSAGE, msg->capacity);
+    charge_add(charge, CHARGE_MESSAGE, msg->capacity);
+    msg->charge = charge;
+}
+
 /* The barrier keeps the compiler from dropping stores to memory that is freed next. Under
  * AddressSanitizer free itself poisons the whole allocation. */
 static void overwrite(struct msg *msg)

@@ -45,6 +45,10 @@ struct msg *msg_retain(struct msg *msg);
  * (msg_poison_released) the bytes are overwritten before they are freed. */
 void msg_release(struct msg **msg);
 
+/* Moves the message to another account (NULL = none), as when it is handed to another thread: the
+ * giver moves it to NULL on its own thread, the taker to its account on the other. */
+void msg_recharge(struct msg *msg, struct charge *charge);
+
 /* For all messages of the process: overwrite bytes with MSG_POISON at the last release, so that a
  * slice that outlived its message reads as such and not as a plausible older value. main sets it
  * once from BYDB_POISON_RELEASED, before any thread starts; this floor's one mutable global. */
