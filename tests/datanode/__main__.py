@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sample BanyanDB data nodes on loopback. Prints one line of JSON and serves until SIGTERM or SIGINT."""
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import demo
+import suite
+from clock import DAY, from_iso, to_iso
+from cluster import Cluster
+
+SUITE_T0 = "2026-03-02T08:00:00Z"
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(prog="datanode", description=__doc__)
+    data = parser.add_mutually_exclusive_group(required=True)
+    data.add_argument("--suite", metavar="DIR", help="serve the schemas and rows of an acceptance suite folder")
+    data.add_argument("--demo", action="store_true", help="serve sample data of the last hour")
+    data.add_argument("--empty", action="store_true", help="serve neither schemas nor rows")
+    parser.add_argument("--nodes", type=int, default=2, choices=range(1, 6))
+    parser.add_argument("--frame-version", choices=["3", "4", "mixed"], default="4",
+                        help="wire version of the frames; mixed: 4 and 3 in turn, node by node")
+    parser.add_argument("--no-constants", action="store_true", help="version 4 without constant columns")
+    parser.add_argument("--replicas", type=int, help="replicas of every group, in the schema and in the placement")
+    parser.add_argument("--t0", help=f"the present, ISO 8601; default: {SUITE_T0} for a suite, else the clock")
+    parser.add_argument("--created-at", help="when the schema objects were created; default: 30 days before T0")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--discovery", metavar="FILE", help="where to write the discovery file; default: a temporary")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="also end when standard input is closed")
+    return parser.parse_args(arguments)
+
+
+def build(options):
+    """The cluster that the options describe, loaded, not yet started, and its T0."""
+    text = options.t0 or (SUITE_T0 if options.suite else None)
+    t0 = from_iso(text) if text else time.time_ns()
+    created_at = from_iso(options.created_at) if options.created_at else t0 - 30 * DAY
+    versions = {"3": (3,), "4": (4,), "mixed": (4, 3)}[options.frame_version]
+    cluster = Cluster(options.nodes, t0, created_at, versions, not options.no_constants, options.replicas, options.seed)
+    if options.suite:
+        suite.load(cluster, options.suite, t0)
+    elif options.demo:
+        demo.load(cluster, t0, options.seed)
+    return cluster, t0
+
+
+def wait_for_end(with_stdin):
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    if with_stdin:
+        threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    ended.wait()
+
+
+def describe(cluster, t0, path):
+    nodes = [{"name": node.name, "address": node.address, "schema_address": node.schema_address,
+              "frame_version": node.frame_version} for node in cluster.nodes.values()]
+    return {"discovery": path, "t0": to_iso(t0), "nodes": nodes}
+
+
+def main():
+    options = parse_arguments(sys.argv[1:])
+    cluster, t0 = build(options)
+    cluster.start()
+    with tempfile.TemporaryDirectory(prefix="datanode-") as folder:
+        path = options.discovery or os.path.join(folder, "nodes.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(cluster.discovery())
+        print(json.dumps(describe(cluster, t0, path)), flush=True)
+        wait_for_end(options.exit_with_stdin)
+    cluster.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""banyandb.cluster.v1.Service of a node: the stream on which a liaison sends its queries."""
+import grpc
+from google.protobuf.message import DecodeError
+
+import answers
+import version
+from messages import cluster, measure
+from rpc import services
+
+MEASURE_TOPIC, TOPN_TOPIC = "v1:internal-measure-query", "v1:topN-query"
+_BODIES = {MEASURE_TOPIC: measure.InternalQueryRequest, TOPN_TOPIC: measure.TopNRequest}
+_ANSWERS = {MEASURE_TOPIC: answers.measure_query, TOPN_TOPIC: answers.topn_query}
+_SUCCEED, _NOT_FOUND = 1, 3
+
+
+class QueryChannel:
+    def __init__(self, node):
+        self._node = node
+
+    def handlers(self):
+        return services({"banyandb.cluster.v1.Service": {
+            "Send": ("stream_stream", self.send, cluster.SendRequest),
+            "HealthCheck": ("unary_unary", self.health_check, cluster.HealthCheckRequest)}})
+
+    def health_check(self, request, _context):
+        if request.service_name in _ANSWERS:
+            return cluster.HealthCheckResponse(service_name=request.service_name, status=_SUCCEED)
+        return cluster.HealthCheckResponse(service_name=request.service_name, status=_NOT_FOUND)
+
+    def send(self, requests, context):
+        """One stream: requests are answered one after the other; its topic is that of its first valid request."""
+        stream = _Stream(self._node.log, context)
+        topic = None
+        try:
+            for request in requests:
+                stream.begin()
+                refusal = version.check(request)
+                if refusal is not None:
+                    yield refusal
+                    context.abort(grpc.StatusCode.UNKNOWN, f"version incompatibility: {refusal.error}")
+                topic = topic or (request.topic if request.topic in _ANSWERS else None)
+                yield from self._answer(topic, request, context)
+                stream.answered()
+        except grpc.RpcError:
+            return      # cancelled; the stream's callback has counted it
+        stream.complete()
+
+    def _answer(self, topic, request, context):
+        """The response of one request: at most one, none where a fault says so."""
+        body = _parse(topic, request)
+        self._node.log.add(request, body, context)
+        if topic is None:
+            yield cluster.SendResponse(message_id=request.message_id,
+                                       error="invalid topic" if request.topic else "topic is empty")
+            return
+        if body is None:
+            yield cluster.SendResponse(message_id=request.message_id, error="failed to unmarshal message")
+            return
+        asked_groups = (body.request if topic == MEASURE_TOPIC else body).groups
+        group = asked_groups[0] if asked_groups else ""
+        fault = self._node.faults.take(topic, group)
+        fault.before(self._node, context)
+        response = self._respond(topic, request, body, group, context)
+        yield from fault.after(response)
+
+    def _respond(self, topic, request, body, group, context):
+        node = self._node
+        for stand_in in (node.replay, node.synthetic if topic == MEASURE_TOPIC else None):
+            response = stand_in and stand_in.respond(group)
+            if response:
+                response.message_id = request.message_id
+                return response
+        error, answer = _ANSWERS[topic](node, body, context)
+        return cluster.SendResponse(message_id=request.message_id, error=error, body=answer)
+
+
+def _parse(topic, request):
+    if topic is None:
+        return None
+    try:
+        return _BODIES[topic].FromString(request.body)
+    except DecodeError:
+        return None
+
+
+class _Stream:
+    """Counts one stream, and notices whether the client cancelled it."""
+
+    def __init__(self, log, context):
+        self._log, self._completed, self._unanswered = log, False, False
+        log.count("streams")
+        context.add_callback(self._ended)
+
+    def begin(self):
+        self._unanswered = True
+
+    def answered(self):
+        self._unanswered = False
+
+    def complete(self):
+        self._completed = True
+
+    def _ended(self):
+        if not self._completed:
+            self._log.count("cancelled", *(["cancelled_unanswered"] if self._unanswered else []))
