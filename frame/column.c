@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define COLUMN_NAME(constant, byte, text) [byte] = text,
+#define COLUMN_NAME(constant, byte, text) [byte] = (text),
 static const char *const role_names[] = {COLUMN_ROLES(COLUMN_NAME)};
 static const char *const type_names[] = {COLUMN_TYPES(COLUMN_NAME)};
 #undef COLUMN_NAME

@@ -22,7 +22,7 @@
     X(COLUMN_TAG_VALUE, 5, "tag_value")                                                            \
     X(COLUMN_FIELD_VALUE, 6, "field_value")
 
-#define COLUMN_ENUM(constant, byte, text) constant = byte,
+#define COLUMN_ENUM(constant, byte, text) constant = (byte),
 enum column_role { COLUMN_ROLES(COLUMN_ENUM) };
 enum column_type { COLUMN_TYPES(COLUMN_ENUM) };
 #undef COLUMN_ENUM

@@ -29,14 +29,14 @@ static bool take_uvarint(struct wire *wire, const char *what, uint64_t *value_ou
 {
     const uint8_t *start = wire->at;
     if (!wire_uvarint(wire, value_out)) {
-        return error_set(err, ERROR_DATA_LOSS,
-                         "%s: no uvarint of at most 64 bits found in the %zu "
-                         "bytes left",
-                         what, wire_left(wire));
+        error_set(err, ERROR_DATA_LOSS, "%s: no uvarint of at most 64 bits found in %zu bytes left",
+                  what, wire_left(wire));
+        return false;
     }
     if (wire->at - start > 1 && wire->at[-1] == 0) {
-        return error_set(err, ERROR_DATA_LOSS, "%s: %llu found in %zu bytes, fewer expected", what,
-                         (unsigned long long)*value_out, (size_t)(wire->at - start));
+        error_set(err, ERROR_DATA_LOSS, "%s: %llu found in %zu bytes, fewer expected", what,
+                  (unsigned long long)*value_out, (size_t)(wire->at - start));
+        return false;
     }
     return true;
 }
@@ -44,15 +44,18 @@ static bool take_uvarint(struct wire *wire, const char *what, uint64_t *value_ou
 static bool take_bytes(struct wire *wire, size_t len, const char *what, struct slice *bytes_out,
                        struct error *err)
 {
-    return wire_take(wire, len, bytes_out) ||
-           error_set(err, ERROR_DATA_LOSS, "%s: %zu bytes found, %zu expected", what,
-                     wire_left(wire), len);
+    if (!wire_take(wire, len, bytes_out)) {
+        error_set(err, ERROR_DATA_LOSS, "%s: %zu bytes found, %zu expected", what, wire_left(wire),
+                  len);
+        return false;
+    }
+    return true;
 }
 
 static bool take_string(struct wire *wire, const char *what, struct slice *bytes_out,
                         struct error *err)
 {
-    uint64_t len = 0;
+    uint64_t len;
     return take_uvarint(wire, what, &len, err) &&
            take_bytes(wire, (size_t)len, what, bytes_out, err);
 }
@@ -86,7 +89,7 @@ static const uint8_t *turn_round(const struct reader *reader, struct slice nulls
 static bool read_nulls(struct reader *reader, struct column *column, struct error *err)
 {
     size_t rows = reader->rows;
-    struct slice nulls = {0};
+    struct slice nulls;
     if (!take_bytes(&reader->wire, (rows + 7) / 8, "null bitmap", &nulls, err)) {
         return false;
     }
@@ -102,7 +105,7 @@ static bool read_nulls(struct reader *reader, struct column *column, struct erro
 
 static bool read_numbers(struct reader *reader, struct column *column, struct error *err)
 {
-    struct slice values = {0};
+    struct slice values;
     if (!take_bytes(&reader->wire, 8 * reader->rows, "values", &values, err)) {
         return false;
     }
@@ -119,7 +122,7 @@ static size_t long_length(const uint8_t *base, size_t limit, size_t *at)
         return 0;
     }
     struct wire wire = wire_of(slice_of(base + *at, limit - *at));
-    uint64_t len = 0;
+    uint64_t len;
     if (!take_uvarint(&wire, "", &len, NULL) || len > limit) {
         *at = limit + 1;
         return 0;
@@ -128,14 +131,23 @@ static size_t long_length(const uint8_t *base, size_t limit, size_t *at)
     return (size_t)len;
 }
 
-/* Fills the tables; returns the bytes used, or more than limit when a row does not fit (its number
- * is then *bad_out). Each row is checked once, after its end is known: the length's first bytes
- * may be read behind the limit, where 16 bytes are readable. */
-static size_t fill_tables(const uint8_t *base, size_t limit, size_t rows, uint32_t *starts,
-                          uint32_t *ends, size_t *bad_out)
+/* The strings of a column: `count` of them somewhere in `limit` bytes, and their tables to fill. */
+struct strings {
+    const uint8_t *base;
+    size_t limit;
+    size_t count;
+    uint32_t *starts;
+    uint32_t *ends;
+};
+
+/* Returns the bytes used. When a row does not fit, that is more than the limit, and *row_out tells
+ * which. Each row is checked once, when its end is known: the first bytes of its length may be read
+ * behind the limit, where 16 bytes are readable. */
+static size_t fill_tables(const struct strings *strings, size_t *row_out)
 {
+    const uint8_t *base = strings->base;
     size_t at = 0;
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = 0; row < strings->count; row++) {
         size_t len = base[at];
         if (len < 0x80) {
             at += 1;
@@ -143,13 +155,13 @@ static size_t fill_tables(const uint8_t *base, size_t limit, size_t rows, uint32
             len = (len & 0x7F) | (size_t)base[at + 1] << 7;
             at += 2;
         } else {
-            len = long_length(base, limit, &at);
+            len = long_length(base, strings->limit, &at);
         }
-        starts[row] = (uint32_t)at;
+        strings->starts[row] = (uint32_t)at;
         at += len;
-        ends[row] = (uint32_t)at;
-        if (at > limit) {
-            *bad_out = row;
+        strings->ends[row] = (uint32_t)at;
+        if (at > strings->limit) {
+            *row_out = row;
             return at;
         }
     }
@@ -158,26 +170,26 @@ static size_t fill_tables(const uint8_t *base, size_t limit, size_t rows, uint32
 
 static bool read_strings(struct reader *reader, struct column *column, struct error *err)
 {
-    size_t rows = reader->rows;
-    size_t limit = wire_left(&reader->wire);
-    if (rows > limit) { /* looked at before tables of that size are made */
+    struct strings strings = {
+        .base = reader->wire.at, .limit = wire_left(&reader->wire), .count = reader->rows};
+    if (strings.count > strings.limit) { /* looked at before tables of that size are made */
         return error_set(err, ERROR_DATA_LOSS, "values: %zu bytes found, %zu lengths expected",
-                         limit, rows);
+                         strings.limit, strings.count);
     }
-    const size_t size = rows * sizeof(uint32_t);
-    uint32_t *starts = reader->room->alloc(reader->room->owner, 2 * size, alignof(uint32_t));
-    uint32_t *ends = starts + rows;
-    size_t bad = 0;
-    size_t used = fill_tables(reader->wire.at, limit, rows, starts, ends, &bad);
-    if (used > limit) {
+    size_t size = 2 * strings.count * sizeof(uint32_t);
+    strings.starts = reader->room->alloc(reader->room->owner, size, alignof(uint32_t));
+    strings.ends = strings.starts + strings.count;
+    size_t row = 0;
+    size_t used = fill_tables(&strings, &row);
+    if (used > strings.limit) {
         return error_set(err, ERROR_DATA_LOSS,
                          "row %zu: no length in its shortest form found that ends within the %zu "
                          "bytes of values",
-                         bad, limit);
+                         row, strings.limit);
     }
-    column->values = reader->wire.at;
-    column->starts = starts;
-    column->ends = ends;
+    column->values = strings.base;
+    column->starts = strings.starts;
+    column->ends = strings.ends;
     reader->wire.at += used;
     return true;
 }
@@ -192,8 +204,8 @@ static bool read_column(struct reader *reader, struct column *column, struct err
 static bool read_counts(struct reader *reader, size_t frame_len, size_t *columns_out,
                         struct error *err)
 {
-    uint64_t rows = 0;
-    uint64_t columns = 0;
+    uint64_t rows;
+    uint64_t columns;
     if (!take_uvarint(&reader->wire, "row count", &rows, err) ||
         !take_uvarint(&reader->wire, "column count", &columns, err)) {
         return false;

@@ -116,7 +116,7 @@ static enum landing landing_in_body(struct wire *head)
     if (peek.landing != LANDING_KNOWN || peek.number != RAW_FRAME_BODY || peek.type != WIRE_BYTES) {
         return peek.landing == LANDING_UNKNOWN ? LANDING_UNKNOWN : LANDING_KNOWN;
     }
-    uint64_t len = 0;
+    uint64_t len;
     enum landing landing = peek_uvarint(&inner, &len);
     if (landing == LANDING_KNOWN) {
         *head = inner;

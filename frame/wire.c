@@ -61,7 +61,7 @@ static bool read_key(struct wire *wire, struct wire_field *field)
 
 static bool read_fixed(struct wire *wire, size_t len, uint64_t *value_out)
 {
-    struct slice bytes = {0};
+    struct slice bytes;
     if (!wire_take(wire, len, &bytes)) {
         return false;
     }
@@ -71,7 +71,7 @@ static bool read_fixed(struct wire *wire, size_t len, uint64_t *value_out)
 
 static bool read_bytes(struct wire *wire, struct slice *bytes_out)
 {
-    uint64_t len = 0;
+    uint64_t len;
     return wire_uvarint(wire, &len) && wire_take(wire, (size_t)len, bytes_out);
 }
 
@@ -93,26 +93,33 @@ static bool read_value(struct wire *wire, struct wire_field *field)
     return false;
 }
 
-/* Groups nest, so their numbers are stacked; an end must carry the number of the last start. */
-static bool skip_group(struct wire *wire, uint32_t number)
+/* The numbers of the groups that are open; an end must carry the number of the last start. */
+struct groups {
+    uint32_t open[GROUP_DEPTH];
+    size_t depth;
+};
+
+static bool step_group(struct groups *groups, struct wire *wire, struct wire_field *field)
 {
-    uint32_t open[GROUP_DEPTH] = {number};
-    size_t depth = 1;
-    while (depth > 0) {
-        struct wire_field field;
-        if (!read_key(wire, &field)) {
+    if (field->type == WIRE_GROUP_START) {
+        if (groups->depth == GROUP_DEPTH) {
             return false;
         }
-        if (field.type == WIRE_GROUP_END) {
-            if (field.number != open[--depth]) {
-                return false;
-            }
-        } else if (field.type == WIRE_GROUP_START) {
-            if (depth == GROUP_DEPTH) {
-                return false;
-            }
-            open[depth++] = field.number;
-        } else if (!read_value(wire, &field)) {
+        groups->open[groups->depth++] = field->number;
+        return true;
+    }
+    if (field->type == WIRE_GROUP_END) {
+        return field->number == groups->open[--groups->depth];
+    }
+    return read_value(wire, field);
+}
+
+static bool skip_group(struct wire *wire, uint32_t number)
+{
+    struct groups groups = {.open = {number}, .depth = 1};
+    struct wire_field field;
+    while (groups.depth > 0) {
+        if (!read_key(wire, &field) || !step_group(&groups, wire, &field)) {
             return false;
         }
     }
