@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A line is put together in a buffer on the stack and written at once; what does not fit is cut
+ * with the line still whole. The format is walked twice: up to "; " for the message, behind it for
+ * the fields; both walks take their arguments from the same list, in the order they stand.
+ */
+#include "liaison/log.h"
+
+#include "liaison/log_line.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_TAIL     1536 /* kept free of fields: the time, the message, the end of the line */
+#define MODULE_LEVELS 32
+
+struct module_level {
+    char *module; /* own */
+    enum log_level level;
+};
+
+struct log {
+    int fd; /* borrow: the caller closes it */
+    enum log_form form;
+    enum log_level level;
+    size_t module_count;
+    struct module_level modules[MODULE_LEVELS];
+};
+
+static const char *const level_names[] = {"trace", "debug", "info",  "warn",
+                                          "error", "fatal", "panic", "disabled"};
+
+struct log *log_new(int fd, enum log_form form, enum log_level level)
+{
+    struct log *log = calloc(1, sizeof *log);
+    log->fd = fd;
+    log->form = form;
+    log->level = level;
+    return log;
+}
+
+void log_module_level(struct log *log, const char *module, enum log_level level)
+{
+    if (log->module_count < MODULE_LEVELS) {
+        log->modules[log->module_count++] =
+            (struct module_level){.module = strdup(module), .level = level};
+    }
+}
+
+bool log_level_read(const char *name, enum log_level *level_out)
+{
+    for (int i = LOG_TRACE; i <= LOG_DISABLED; i++) {
+        if (strcasecmp(name, level_names[i]) == 0) {
+            *level_out = (enum log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+void log_free(struct log **log)
+{
+    if (*log == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (*log)->module_count; i++) {
+        free((*log)->modules[i].module);
+    }
+    free(*log);
+    *log = NULL;
+}
+
+/* "CLUSTER" rules "CLUSTER.NODE"; names compare without case, as operators write them. */
+static bool rules(const char *ruler, const char *module)
+{
+    const size_t len = strlen(ruler);
+    return strncasecmp(ruler, module, len) == 0 && (module[len] == '\0' || module[len] == '.');
+}
+
+bool log_wants(const struct log *log, enum log_level level, const char *module)
+{
+    if (log == NULL) {
+        return false;
+    }
+    enum log_level least = log->level;
+    size_t longest = 0;
+    for (size_t i = 0; i < log->module_count; i++) {
+        const size_t len = strlen(log->modules[i].module);
+        if (len >= longest && rules(log->modules[i].module, module)) {
+            longest = len;
+            least = log->modules[i].level;
+        }
+    }
+    return level >= least;
+}
+
+/* One conversion of the format with its argument */
+
+struct value {
+    bool is_number;
+    char number[40];
+    const char *text; /* borrow: the caller's argument, or `number` */
+    size_t len;
+};
+
+static long long take_signed(char length, va_list *arguments)
+{
+    switch (length) {
+    case 'q':
+        return va_arg(*arguments, long long);
+    case 'l':
+        return va_arg(*arguments, long);
+    case 'z':
+        return va_arg(*arguments, ssize_t);
+    default:
+        return va_arg(*arguments, int);
+    }
+}
+
+static unsigned long long take_unsigned(char length, va_list *arguments)
+{
+    switch (length) {
+    case 'q':
+        return va_arg(*arguments, unsigned long long);
+    case 'l':
+        return va_arg(*arguments, unsigned long);
+    case 'z':
+        return va_arg(*arguments, size_t);
+    default:
+        return va_arg(*arguments, unsigned);
+    }
+}
+
+static void take_string(bool measured, struct value *value, va_list *arguments)
+{
+    const int most = measured ? va_arg(*arguments, int) : 0;
+    const char *text = va_arg(*arguments, const char *);
+    value->text = text == NULL ? "" : text;
+    value->len = !measured ? strlen(value->text) : text == NULL ? 0 : (size_t)MAX(most, 0);
+}
+
+/* `at` stands behind the %; returns where the format goes on. */
+static const char *take_value(const char *at, struct value *value, va_list *arguments)
+{
+    const bool measured = at[0] == '.' && at[1] == '*';
+    at += measured ? 2 : 0;
+    const bool two = at[0] == 'l' && at[1] == 'l';
+    const char length = two ? 'q' : *at == 'l' || *at == 'z' ? *at : ' ';
+    at += two ? 2 : length == ' ' ? 0 : 1;
+    value->is_number = *at != 's';
+    value->text = value->number;
+    switch (*at) {
+    case 's':
+        take_string(measured, value, arguments);
+        return at + 1;
+    case 'd':
+        snprintf(value->number, sizeof value->number, "%lld", take_signed(length, arguments));
+        break;
+    case 'u':
+        snprintf(value->number, sizeof value->number, "%llu", take_unsigned(length, arguments));
+        break;
+    case 'f':
+        snprintf(value->number, sizeof value->number, "%.3f", va_arg(*arguments, double));
+        break;
+    default:
+        assert(!"a conversion that log.h does not list");
+    }
+    value->len = strlen(value->number);
+    return at + 1;
+}
+
+/* The message: all of the format, or what stands before "; ". Escaped already. */
+static const char *read_message(struct log_line *message, const char *format, va_list *arguments)
+{
+    struct value value;
+    const char *end = strstr(format, "; ");
+    end = end == NULL ? format + strlen(format) : end;
+    for (const char *at = format; at < end;) {
+        const size_t plain = MIN(strcspn(at, "%"), (size_t)(end - at));
+        log_line_escape(message, at, plain);
+        at += plain;
+        if (at < end) {
+            at = take_value(at + 1, &value, arguments);
+            log_line_escape(message, value.text, value.len);
+        }
+    }
+    return *end == '\0' ? end : end + 2;
+}
+
+static void json_value(struct log_line *line, const struct value *value, bool is_json)
+{
+    if (is_json || value->is_number) {
+        log_line_add(line, value->text, value->len);
+        return;
+    }
+    log_line_text(line, "\"");
+    log_line_escape(line, value->text, value->len);
+    log_line_text(line, "\"");
+}
+
+/* One field, as far as it fits: a field that does not is left out whole. */
+static const char *read_field(struct log_line *line, enum log_form form, const char *at,
+                              va_list *arguments)
+{
+    struct value value;
+    const size_t key = strcspn(at, "=:");
+    const size_t before = line->len;
+    log_line_text(line, form == LOG_JSON ? "\"" : " ");
+    log_line_add(line, at, key);
+    log_line_text(line, form == LOG_JSON ? "\":" : "=");
+    const bool is_json = at[key] == ':';
+    assert(at[key] != '\0' && at[key + 1] == '%');
+    at = take_value(at + key + 2, &value, arguments);
+    if (line->len + value.len + 4 > line->limit) {
+        value = (struct value){.text = "(too long)", .len = strlen("(too long)")};
+    }
+    json_value(line, &value, is_json && value.text[0] != '(');
+    log_line_text(line, form == LOG_JSON ? "," : "");
+    if (line->len + 4 > line->limit) {
+        line->len = before;
+    }
+    return at + (*at == ' ' ? 1 : 0);
+}
+
+/* "2026-11-30T12:00:00Z", "…+01:00" */
+static void line_date(struct log_line *line)
+{
+    char text[64];
+    struct tm now;
+    const time_t seconds = time(NULL);
+    localtime_r(&seconds, &now);
+    log_line_add(line, text, strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &now));
+    if (now.tm_gmtoff == 0) {
+        log_line_text(line, "Z");
+        return;
+    }
+    const size_t len = strftime(text, sizeof text, "%z", &now); /* +0100 */
+    log_line_add(line, text, 3);
+    log_line_text(line, ":");
+    log_line_add(line, text + 3, len - 3);
+}
+
+static void line_clock(struct log_line *line)
+{
+    char text[32];
+    struct tm now;
+    const time_t seconds = time(NULL);
+    localtime_r(&seconds, &now);
+    log_line_add(line, text, strftime(text, sizeof text, "%H:%M:%S", &now));
+}
+
+static void json_line(struct log_line *line, enum log_level level, const char *module,
+                      const char *format, va_list *arguments)
+{
+    struct log_line message = {.limit = LINE_TAIL - 128};
+    const char *at = read_message(&message, format, arguments);
+    log_line_text(line, "{\"level\":\"");
+    log_line_text(line, level_names[level]);
+    log_line_text(line, "\",\"module\":\"");
+    log_line_escape(line, module, strlen(module));
+    log_line_text(line, "\",");
+    while (*at != '\0') {
+        at = read_field(line, LOG_JSON, at, arguments);
+    }
+    line->limit = LOG_LINE_SIZE;
+    log_line_text(line, "\"time\":\"");
+    line_date(line);
+    log_line_text(line, "\",\"message\":\"");
+    log_line_add(line, message.text, message.len);
+    log_line_text(line, "\"}\n");
+}
+
+static void console_line(struct log_line *line, enum log_level level, const char *module,
+                         const char *format, va_list *arguments)
+{
+    struct log_line message = {.limit = LINE_TAIL - 128};
+    const char *at = read_message(&message, format, arguments);
+    line_clock(line);
+    log_line_text(line, " ");
+    log_line_text(line, level_names[level]);
+    log_line_text(line, " ");
+    log_line_escape(line, module, strlen(module));
+    log_line_text(line, ": ");
+    log_line_add(line, message.text, message.len);
+    while (*at != '\0') {
+        at = read_field(line, LOG_CONSOLE, at, arguments);
+    }
+    line->limit = LOG_LINE_SIZE;
+    log_line_text(line, "\n");
+}
+
+static void log_write(struct log *log, enum log_level level, const char *module, const char *format,
+                      va_list *arguments)
+{
+    struct log_line line = {.limit = LOG_LINE_SIZE - LINE_TAIL};
+    if (!log_wants(log, level, module)) {
+        return;
+    }
+    if (log->form == LOG_JSON) {
+        json_line(&line, level, module, format, arguments);
+    } else {
+        console_line(&line, level, module, format, arguments);
+    }
+    const int kept = errno;
+    while (write(log->fd, line.text, line.len) < 0 && errno == EINTR) {
+    }
+    errno = kept;
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+    void name(struct log *log, const char *module, const char *format, ...)                        \
+    {                                                                                              \
+        va_list arguments;                                                                         \
+        va_start(arguments, format);                                                               \
+        log_write(log, level, module, format, &arguments);                                         \
+        va_end(arguments);                                                                         \
+    }
+
+LOG_FUNCTION(log_debug, LOG_DEBUG)
+LOG_FUNCTION(log_info, LOG_INFO)
+LOG_FUNCTION(log_warn, LOG_WARN)
+LOG_FUNCTION(log_error, LOG_ERROR)

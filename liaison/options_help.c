@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* --help, made from the same rows that are read. */
+#include "liaison/option_row.h"
+#include "liaison/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "exact|rows" of "exact|rows|!pushdown": what is not built is not offered. */
+static void help_choices(FILE *out, const char *choices)
+{
+    const char *before = " (";
+    for (const char *at = choices; *at != '\0';) {
+        const int len = (int)strcspn(at, "|");
+        if (*at != '!') {
+            fprintf(out, "%s%.*s", before, len, at);
+            before = "|";
+        }
+        at += len + (at[len] == '|' ? 1 : 0);
+    }
+    fputc(')', out);
+}
+
+static void help_row(FILE *out, const struct option_row *row)
+{
+    char flag[OPTION_FLAG_SIZE];
+    fprintf(out, "  --%s %s", option_row_flag(row, flag), option_row_form(row));
+    fprintf(out, row->value[0] != '\0' ? " [%s]\n      %s" : "%s\n      %s", row->value, row->help);
+    if (row->type == TYPE_ENUM) {
+        help_choices(out, row->form);
+    }
+    fputc('\n', out);
+}
+
+static void help_working(FILE *out)
+{
+    const struct option_row *section = NULL;
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_row_at(i)) != NULL; i++) {
+        if (row->type == TYPE_SECTION) {
+            section = row;
+        } else if (row->status == STATUS_WORKS) {
+            if (section != NULL) {
+                fprintf(out, "\n%s\n", section->help);
+                section = NULL;
+            }
+            help_row(out, row);
+        }
+    }
+}
+
+static void help_names(FILE *out, const char *title, enum option_status status)
+{
+    char flag[OPTION_FLAG_SIZE];
+    const struct option_row *row;
+    int column = 0;
+    fprintf(out, "\n%s", title);
+    for (size_t i = 0; (row = option_row_at(i)) != NULL; i++) {
+        if (row->type != TYPE_SECTION && row->status == status) {
+            column = column > 70 ? 0 : column;
+            column +=
+                fprintf(out, "%s--%s", column == 0 ? "\n  " : " ", option_row_flag(row, flag));
+        }
+    }
+    fputc('\n', out);
+}
+
+char *options_help(void)
+{
+    char *text = NULL;
+    size_t len = 0;
+    const char *prefix;
+    FILE *out = open_memstream(&text, &len);
+    fprintf(out, "bydb-liaison answers measure queries from the data nodes of a BanyanDB cluster.\n"
+                 "\nUsage: bydb-liaison [--flag=value ...]\n"
+                 "\nEach flag can also come from the environment: --grpc-port as BYDB_GRPC_PORT. "
+                 "The command line\nwins. Defaults stand in brackets.\n");
+    help_working(out);
+    help_names(out, "Not available yet (setting one starts with a warning)", STATUS_WARNS);
+    help_names(out, "Not available yet (setting one is an error)", STATUS_REFUSES);
+    help_names(out, "Accepted and ignored, so that command lines of the Go liaison start",
+               STATUS_IGNORED);
+    for (size_t i = 0; (prefix = option_row_ignored_prefix(i)) != NULL; i++) {
+        fprintf(out, "%s--%s*", i == 0 ? "  " : " ", prefix);
+    }
+    fprintf(out, "\n\n-h, --help shows this, -v, --version the version.\n");
+    fclose(out);
+    return text;
+}
