@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pytest fixtures and hooks for tests that run the real program; conftest.py files import them."""
+import contextlib
+import signal
+
+import pytest
+
+from liaison import Liaison, binary
+from nodes import Nodes
+
+SECONDS_PER_TEST = 120
+
+
+@contextlib.contextmanager
+def running(node_options, liaison_options=(), **more):
+    """(nodes, liaison), ready to be asked. At the end nothing may be alive and both must end well."""
+    nodes = Nodes(*map(str, node_options))
+    try:
+        liaison = Liaison(nodes.discovery, *liaison_options, **more)
+        try:
+            liaison.wait_ready(nodes.names)
+            yield nodes, liaison
+        except BaseException:
+            liaison.kill()
+            raise
+        liaison.expect_nothing_alive()
+        liaison.stop()
+    finally:
+        nodes.stop()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    """A test that hangs fails; `@pytest.mark.seconds(n)` allows it more time."""
+    marker = item.get_closest_marker("seconds")
+    seconds = marker.args[0] if marker else SECONDS_PER_TEST
+
+    def too_long(*_):
+        raise TimeoutError(f"the test took longer than {seconds} s")
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "seconds(n): how long the test may take")
+    config.addinivalue_line("markers", "sanitize: also run on the build with sanitizers")
+
+
+def require_binary():
+    if not binary().exists():
+        pytest.fail(f"{binary()} is not there: build it, or set BYDB_LIAISON")

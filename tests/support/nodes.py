@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sample data nodes (tests/datanode) as a process of their own."""
+import json
+
+from process import Process
+from proto import ROOT
+
+PYTHON = "/usr/bin/python3"
+
+
+class Nodes:
+    """Nodes("--demo", "--nodes", 3): their discovery file, names, addresses and T0 (ISO 8601)."""
+
+    def __init__(self, *options):
+        command = [PYTHON, "-B", ROOT / "tests" / "datanode", *options]
+        self.process = Process(command, piped=True)
+        line = self.process.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            raise AssertionError(f"the sample nodes did not start:\n{self.process.log}")
+        self.said = json.loads(line)
+
+    @property
+    def discovery(self):
+        return self.said["discovery"]
+
+    @property
+    def names(self):
+        return [node["name"] for node in self.said["nodes"]]
+
+    @property
+    def t0(self):
+        return self.said["t0"]
+
+    def stop(self):
+        self.process.stop()
+        self.process.process.stdout.close()
