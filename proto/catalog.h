@@ -40,21 +40,24 @@ enum catalog_change {
 };
 
 /* A live object (list, replay or event): taken over when its updated_at is greater than what is
- * there. The JSON is checked (size, nesting, types); an object that upstream would not accept
- * (cluster-protocol 2.6) is BAD. The property is borrowed. */
+ * there, live or deleted: the order in which events come does not matter. The JSON is checked
+ * (size, nesting, types); an object that upstream would not accept (cluster-protocol 2.6) is BAD.
+ * The property is borrowed. */
 enum catalog_change catalog_store_put(struct catalog_store *store,
                                       const Banyandb__Property__V1__Property *property,
                                       struct error *err);
-/* A deletion: drops the object when delete_time (ns) is not before its updated_at, whatever
- * revision the event carries (cluster-protocol 2.5). */
+/* A deletion, at delete_time (ns), of the revision that the property's updated_at names; the other
+ * tags may be missing from it, kind, group and name may not. An object that is newer than either
+ * of the two stays: after a repair, servers hold tombstones of older revisions dated later than the
+ * live one. Remembered, so that a server that missed it does not bring the object back. */
 enum catalog_change catalog_store_delete(struct catalog_store *store,
                                          const Banyandb__Property__V1__Property *property,
                                          int64_t delete_time);
-/* For the periodic full compare: calls `each` for every id held with its updated_at. */
+/* For the periodic full compare: calls `each` for every live id with its updated_at. */
 void catalog_store_each(const struct catalog_store *store,
-                        void (*each)(void *owner, const char *id, int64_t updated_at),
-                        void *owner);
-/* Drops an id that no server knows any more. */
+                        void (*each)(void *owner, const char *id, int64_t updated_at), void *owner);
+/* Drops an id that no server knows any more: deleted at a time that nobody remembers. For a group
+ * the caller has to count that moment as a change of placement. */
 enum catalog_change catalog_store_forget(struct catalog_store *store, const char *id);
 /* Greatest updated_at or delete_time seen: the watch asks for what is newer. */
 int64_t catalog_store_revision(const struct catalog_store *store);
@@ -65,9 +68,9 @@ struct catalog *catalog_retain(struct catalog *catalog);
 void catalog_release(struct catalog **catalog);
 
 /* Look-ups; NULL = not known. The results live as long as the snapshot. A group that is not of the
- * measure catalog is not found. metadata->mod_revision is the property's. */
-const Banyandb__Common__V1__Group *catalog_group(const struct catalog *catalog,
-                                                 struct slice group);
+ * measure catalog is not found, nor is anything below a group that is not there.
+ * metadata->mod_revision is the property's. */
+const Banyandb__Common__V1__Group *catalog_group(const struct catalog *catalog, struct slice group);
 const Banyandb__Database__V1__Measure *catalog_measure(const struct catalog *catalog,
                                                        struct slice group, struct slice name);
 const Banyandb__Database__V1__TopNAggregation *catalog_topn(const struct catalog *catalog,
@@ -77,7 +80,7 @@ const Banyandb__Database__V1__IndexRule *catalog_bound_rule(const struct catalog
                                                             struct slice group,
                                                             struct slice measure,
                                                             struct slice rule);
-/* Everything of one kind in one group (NULL ptr group = all groups), sorted by group and name. */
+/* Everything of one kind, sorted by group and name; groups of all catalogs, too. */
 size_t catalog_count(const struct catalog *catalog, enum schema_kind kind);
 const ProtobufCMessage *catalog_at(const struct catalog *catalog, enum schema_kind kind, size_t i);
 /* Newest change of any group's placement, ns: created_at, updated_at, deletions (design 4). */

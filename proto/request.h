@@ -21,7 +21,7 @@
 #define REQUEST_MAX_CRITERIA_DEPTH 1000
 
 struct request_group {
-    struct slice name;                             /* borrow: the message */
+    struct slice name;                              /* borrow: the message */
     const Banyandb__Database__V1__Measure *measure; /* borrow: the catalog; after request_plan */
     size_t selector_count;
     const struct slice *selectors; /* borrow: node selectors of the stages asked; 0 = all nodes */

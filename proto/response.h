@@ -16,7 +16,7 @@ struct response {
     struct sink sink;    /* what the merge writes to */
     struct chain *chain; /* borrow: the bytes so far */
     size_t rows;
-    size_t limit_bytes;  /* the query's budget: past it RESOURCE_EXHAUSTED with the figures */
+    size_t limit_bytes; /* the query's budget: past it RESOURCE_EXHAUSTED with the figures */
     struct response_layout *layout; /* borrow: the region */
     struct arena *arena;            /* borrow */
 };
