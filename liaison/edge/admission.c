@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A line of jobs, and one timer for the one that has waited longest. */
+#include "liaison/edge/admission.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct admission {
+    struct admission_setup setup;
+    size_t running;
+    size_t *load; /* own: running jobs of each executor */
+    TAILQ_HEAD(, job) line;
+    struct loop_timer timer;
+};
+
+static uint64_t patience(const struct admission *admission)
+{
+    int64_t ns = admission->setup.options->max_queue_duration;
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+static bool has_place(const struct admission *admission)
+{
+    int64_t limit = admission->setup.options->max_concurrent_queries;
+    return limit <= 0 || admission->running < (size_t)limit;
+}
+
+static size_t least_loaded(const struct admission *admission)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < admission->setup.executor_count; i++) {
+        if (admission->load[i] < admission->load[least]) {
+            least = i;
+        }
+    }
+    return least;
+}
+
+static void start(struct admission *admission, struct job *job)
+{
+    size_t chosen = least_loaded(admission);
+    job->place = JOB_RUNNING;
+    job->executor_index = chosen;
+    admission->load[chosen]++;
+    admission->running++;
+    executor_submit(admission->setup.executors[chosen], job);
+}
+
+static void watch_first(struct admission *admission)
+{
+    const struct job *first = TAILQ_FIRST(&admission->line);
+    if (first == NULL) {
+        loop_timer_stop(&admission->timer);
+    } else {
+        loop_timer_start_at(&admission->timer, first->entered + patience(admission));
+    }
+}
+
+static void take_from_line(struct admission *admission, struct job *job)
+{
+    TAILQ_REMOVE(&admission->line, job, line);
+    job->place = JOB_OUTSIDE;
+}
+
+static void refuse(struct admission *admission, struct job *job)
+{
+    error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
+              "%zu queries are running (--max-concurrent-queries=%lld) and no place became free "
+              "within %llu ms (--max-queue-duration); try again later",
+              admission->running, (long long)admission->setup.options->max_concurrent_queries,
+              (unsigned long long)(patience(admission) / 1000000));
+    admission->setup.on_refused(job);
+}
+
+static void on_timer(struct loop_timer *timer)
+{
+    struct admission *admission =
+        (struct admission *)((char *)timer - offsetof(struct admission, timer));
+    uint64_t now = loop_now(admission->setup.loop);
+    struct job *first;
+    while ((first = TAILQ_FIRST(&admission->line)) != NULL &&
+           first->entered + patience(admission) <= now) {
+        take_from_line(admission, first);
+        refuse(admission, first);
+    }
+    watch_first(admission);
+}
+
+struct admission *admission_open(const struct admission_setup *setup)
+{
+    struct admission *admission = calloc(1, sizeof *admission);
+    if (admission == NULL) {
+        abort();
+    }
+    admission->setup = *setup;
+    admission->load = calloc(setup->executor_count, sizeof *admission->load);
+    TAILQ_INIT(&admission->line);
+    loop_timer_init(&admission->timer, setup->loop, on_timer);
+    return admission;
+}
+
+void admission_close(struct admission **admission)
+{
+    struct admission *closed = *admission;
+    *admission = NULL;
+    if (closed != NULL) {
+        loop_timer_fini(&closed->timer);
+        free(closed->load);
+        free(closed);
+    }
+}
+
+void admission_enter(struct admission *admission, struct job *job)
+{
+    if (has_place(admission)) {
+        start(admission, job);
+        return;
+    }
+    job->place = JOB_WAITING;
+    job->entered = loop_now(admission->setup.loop);
+    TAILQ_INSERT_TAIL(&admission->line, job, line);
+    watch_first(admission);
+}
+
+void admission_leave(struct admission *admission, struct job *job)
+{
+    assert(job->place == JOB_RUNNING && admission->running > 0);
+    job->place = JOB_OUTSIDE;
+    admission->load[job->executor_index]--;
+    admission->running--;
+    struct job *first = TAILQ_FIRST(&admission->line);
+    if (first != NULL && has_place(admission)) {
+        take_from_line(admission, first);
+        start(admission, first);
+        watch_first(admission);
+    }
+}
+
+bool admission_cancel(struct admission *admission, struct job *job)
+{
+    if (job->place == JOB_WAITING) {
+        take_from_line(admission, job);
+        watch_first(admission);
+        return true;
+    }
+    if (job->place == JOB_RUNNING) {
+        executor_cancel(job);
+    }
+    return false;
+}
+
+size_t admission_running(const struct admission *admission)
+{
+    return admission->running;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of methods, and jobs on their way to the executors and back. */
+#include "liaison/edge/edge.h"
+
+#include "liaison/edge/admission.h"
+#include "liaison/edge/health.h"
+#include "liaison/edge/measure.h"
+
+#include <stdlib.h>
+
+#define MAX_STREAMS 1000
+#define PUBLISH_MS  500
+
+static const struct service_method *const services[] = {measure_methods, health_methods};
+
+struct edge {
+    struct edge_setup setup;
+    struct server *server;       /* own */
+    struct admission *admission; /* own */
+    struct health health;
+    struct charge charge;
+    struct metrics_shard *shard; /* borrow: metrics */
+    struct loop_timer publish;
+    void (*on_drained)(void *owner);
+    void *drain_owner; /* borrow */
+};
+
+struct health *edge_health(struct edge *edge)
+{
+    return &edge->health;
+}
+
+static void publish(struct edge *edge)
+{
+    metrics_charge(edge->shard, &edge->charge);
+    metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_exchanges(edge->server));
+}
+
+static void on_publish(struct loop_timer *timer)
+{
+    publish((struct edge *)((char *)timer - offsetof(struct edge, publish)));
+    loop_timer_start(timer, PUBLISH_MS);
+}
+
+/* Jobs */
+
+static void settle(struct edge *edge, struct job *job)
+{
+    measure_answer(job, &edge->charge);
+    publish(edge);
+    job_release(&job);
+}
+
+static void on_done(struct loop_task *task)
+{
+    struct job *job = (struct job *)((char *)task - offsetof(struct job, done));
+    struct edge *edge = job->owner;
+    admission_leave(edge->admission, job);
+    struct job *executors_count = job;
+    job_release(&executors_count);
+    settle(edge, job);
+}
+
+static void on_refused(struct job *job)
+{
+    settle(job->owner, job);
+}
+
+void edge_run(struct edge *edge, struct job *job)
+{
+    job->owner = edge;
+    job->edge = edge->setup.loop;
+    job->done.run = on_done;
+    admission_enter(edge->admission, job);
+}
+
+void edge_abandon(struct edge *edge, struct job *job)
+{
+    if (admission_cancel(edge->admission, job)) {
+        job_release(&job);
+    }
+}
+
+/* Calls */
+
+static const struct service_method *find_method(struct slice path)
+{
+    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
+        for (const struct service_method *method = services[i]; method->path != NULL; method++) {
+            if (slice_equal(path, slice_str(method->path))) {
+                return method;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void on_open(void *owner, struct exchange *exchange, const struct exchange_head *head)
+{
+    (void)owner;
+    if (find_method(head->path) != NULL) {
+        exchange_expect_unary(exchange);
+        return;
+    }
+    struct error err;
+    error_set(&err, ERROR_UNIMPLEMENTED,
+              "unknown method %.*s: this liaison answers MeasureService queries and health checks; "
+              "send writes, registry changes and the rest to a Go liaison",
+              SLICE_ARG(head->path));
+    exchange_finish(exchange, &err);
+}
+
+static void on_message(void *owner, struct exchange *exchange, struct msg *msg)
+{
+    find_method(exchange_head(exchange)->path)->on_request(owner, exchange, msg);
+}
+
+static void on_half_close(void *owner, struct exchange *exchange)
+{
+    (void)owner;
+    (void)exchange;
+}
+
+static void on_gone(void *owner, struct exchange *exchange, const struct error *why)
+{
+    (void)why;
+    const struct service_method *method = find_method(exchange_head(exchange)->path);
+    if (method != NULL && method->on_gone != NULL) {
+        method->on_gone(owner, exchange);
+    }
+}
+
+/* Life */
+
+static void on_server_drained(void *owner)
+{
+    struct edge *edge = owner;
+    edge->on_drained(edge->drain_owner);
+}
+
+static struct server *open_server(struct edge *edge, struct error *err)
+{
+    const struct options *options = edge->setup.options;
+    static const struct server_events events = {
+        .on_open = on_open,
+        .on_message = on_message,
+        .on_half_close = on_half_close,
+        .on_gone = on_gone,
+    };
+    const struct server_options server = {
+        .host = options->grpc_host,
+        .port = options->grpc_port,
+        .reuse_port = options->reuse_port,
+        .max_message_bytes = options->max_recv_msg_size,
+        .max_concurrent_streams = MAX_STREAMS,
+        .stall_timeout_ms = duration_ms(options->client_stall_timeout),
+        .charge = &edge->charge,
+    };
+    return server_open(edge->setup.loop, &server, &events, edge, err);
+}
+
+struct edge *edge_open(const struct edge_setup *setup, struct error *err)
+{
+    struct edge *edge = calloc(1, sizeof *edge);
+    if (edge == NULL) {
+        abort();
+    }
+    edge->setup = *setup;
+    health_init(&edge->health);
+    edge->server = open_server(edge, err);
+    if (edge->server == NULL) {
+        free(edge);
+        return NULL;
+    }
+    const struct admission_setup admission = {
+        .loop = setup->loop,
+        .options = setup->options,
+        .executors = setup->executors,
+        .executor_count = setup->executor_count,
+        .on_refused = on_refused,
+    };
+    edge->admission = admission_open(&admission);
+    edge->shard = metrics_shard(setup->metrics);
+    loop_timer_init(&edge->publish, setup->loop, on_publish);
+    loop_timer_start(&edge->publish, PUBLISH_MS);
+    return edge;
+}
+
+uint16_t edge_port(const struct edge *edge)
+{
+    return server_port(edge->server);
+}
+
+void edge_set_serving(struct edge *edge, bool serving)
+{
+    health_set(&edge->health, serving);
+}
+
+void edge_drain(struct edge *edge, void (*on_drained)(void *owner), void *owner)
+{
+    edge->on_drained = on_drained;
+    edge->drain_owner = owner;
+    health_set(&edge->health, false);
+    health_end_watches(&edge->health);
+    server_drain(edge->server, on_server_drained);
+}
+
+void edge_close(struct edge **edge)
+{
+    struct edge *closed = *edge;
+    *edge = NULL;
+    if (closed == NULL) {
+        return;
+    }
+    server_close(&closed->server);
+    admission_close(&closed->admission);
+    loop_timer_fini(&closed->publish);
+    free(closed);
+}

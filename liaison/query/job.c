@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The count is the one thing of a job that two threads write. */
+#include "liaison/query/job.h"
+
+#include <stdlib.h>
+
+struct job *job_new(enum job_kind kind)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        abort();
+    }
+    atomic_init(&job->count, 1);
+    job->kind = kind;
+    chain_init(&job->response, NULL);
+    return job;
+}
+
+struct job *job_retain(struct job *job)
+{
+    atomic_fetch_add_explicit(&job->count, 1, memory_order_relaxed);
+    return job;
+}
+
+void job_release(struct job **job)
+{
+    struct job *released = *job;
+    *job = NULL;
+    if (released == NULL ||
+        atomic_fetch_sub_explicit(&released->count, 1, memory_order_acq_rel) > 1) {
+        return;
+    }
+    msg_release(&released->request);
+    chain_fini(&released->response);
+    free(released->incomplete);
+    free(released);
+}

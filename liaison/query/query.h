@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The life of one client request, from its bytes to the response's.
+ *
+ *     PLANNING ─▶ ASKING ─▶ MERGING ─▶ ENDED
+ *        └─(answered, refused)──────────▲
+ *
+ * Everything it makes lives in its region and is charged to it; the end gives all of it back. An
+ * error may come from any floor; here alone it becomes the client's status.
+ */
+#pragma once
+
+#include "liaison/query/executor.h"
+
+struct query;
+
+/* Begins to run the job on the executor's thread. Takes the job's request. */
+void query_start(struct executor *executor, struct job *job);
+/* Ends it early, for this reason: calls are cancelled at once. */
+void query_cancel(struct query *query, enum error_code code, const char *why);
