@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample data nodes (tests/datanode) as a process of their own."""
 import json
+import urllib.error
+import urllib.request
 
 from process import Process
 from proto import ROOT
@@ -31,6 +33,25 @@ class Nodes:
     @property
     def t0(self):
         return self.said["t0"]
+
+    def address(self, name):
+        return self.control(stats=None)["stats"][name]["address"]
+
+    def control(self, **commands):
+        """Runs control commands in their order (tests/datanode/control.py); their results by name."""
+        request = urllib.request.Request(self.said["control"], json.dumps(commands).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as why:
+            raise AssertionError(f"the sample nodes refuse {list(commands)}: {why.read().decode()}") from None
+
+    def fault(self, node, **fields):
+        """This node misbehaves from now on; without fields it stops misbehaving. "*" means all."""
+        self.control(fault={node: fields or None})
+
+    def stats(self):
+        return self.control(stats=None)["stats"]
 
     def stop(self):
         self.process.stop()

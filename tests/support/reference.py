@@ -10,7 +10,8 @@ import dataclasses
 import itertools
 import struct
 
-from proto import message, set_nanoseconds
+from cells import field_of, index_key, int_image, tag_of
+from proto import message, parse, set_nanoseconds
 
 TIMESTAMP, VERSION, SERIES, SHARD, TAG, FIELD = range(1, 7)
 TAG_VALUE, FIELD_VALUE = 5, 6
@@ -55,63 +56,17 @@ class Row:
 
 def tag_value(kind, cell):
     """The TagValue of a decoded cell; kind is the column's type."""
-    made = message("model.v1.TagValue")
     if kind == TAG_VALUE and cell is not None:
-        made.ParseFromString(cell)
-        if made.WhichOneof("value"):
-            return made
-        cell = None
-    if cell is None:
-        made.null = 0
-    elif isinstance(cell, int):
-        made.int.value = cell
-        made.int.SetInParent()
-    elif isinstance(cell, str):
-        made.str.value = cell
-        made.str.SetInParent()
-    else:
-        made.binary_data = cell
-    return made
+        made = parse("model.v1.TagValue", cell)
+        return made if made.WhichOneof("value") else tag_of(None)
+    return tag_of(cell)
 
 
 def field_value(kind, cell):
-    made = message("model.v1.FieldValue")
     if kind == FIELD_VALUE and cell is not None:
-        made.ParseFromString(cell)
-        if made.WhichOneof("value"):
-            return made
-        cell = None
-    if cell is None:
-        made.null = 0
-    elif isinstance(cell, bytes):
-        made.binary_data = cell
-    else:
-        part = {int: made.int, float: made.float, str: made.str}[type(cell)]
-        part.value = cell
-        part.SetInParent()
-    return made
-
-
-def int_image(number):
-    return struct.pack(">Q", number + (1 << 63))
-
-
-def key_bytes(value):
-    """The storage's index key of a TagValue; None for null."""
-    kind = value.WhichOneof("value")
-    if kind in (None, "null"):
-        return None
-    if kind == "int":
-        return int_image(value.int.value)
-    if kind == "str":
-        return value.str.value.encode("utf-8", "surrogateescape")
-    if kind == "binary_data":
-        return value.binary_data
-    if kind == "str_array":
-        return "\n".join(value.str_array.value).encode()
-    if kind == "int_array":
-        return b"".join(map(int_image, value.int_array.value))
-    return int_image(value.timestamp.seconds * 1_000_000_000 + value.timestamp.nanos)
+        made = parse("model.v1.FieldValue", cell)
+        return made if made.WhichOneof("value") else field_of(None)
+    return field_of(cell)
 
 
 # ------------------------------------------------------------------ layout
@@ -170,7 +125,7 @@ def rows_of(frame, source, group, tags, fields, order_tag, request, rules):
     for at in range(frame.rows):
         time = meta[TIMESTAMP][at]
         if order_tag:
-            key = index_key(order_column, at, rules)
+            key = sort_key(order_column, at, rules)
         else:
             key = (1, int_image(time) if rules.signed_time else struct.pack(">q", time))
         rows.append(Row(key, time, meta[SERIES][at] % (1 << 64), meta[VERSION][at], group, source, at,
@@ -186,11 +141,10 @@ def pick(column, at):
     return (None, None) if column is None else (column[0], column[1][at])
 
 
-def index_key(column, at, rules):
+def sort_key(column, at, rules):
     """(0, b"") is null: it comes before everything, also before an empty key."""
     kind, cells = column
-    value = tag_value(kind, cells[at])
-    key = key_bytes(value)
+    key = index_key(tag_value(kind, cells[at]))
     if key == b"" and kind == TAG_VALUE and not rules.empty_after_null:
         key = None
     return (0, b"") if key is None else (1, key)
