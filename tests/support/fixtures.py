@@ -12,10 +12,15 @@ SECONDS_PER_TEST = 120
 
 
 @contextlib.contextmanager
-def running(node_options, liaison_options=(), **more):
-    """(nodes, liaison), ready to be asked. At the end nothing may be alive and both must end well."""
+def running(node_options, liaison_options=(), before=None, **more):
+    """(nodes, liaison), ready to be asked. At the end nothing may be alive and both must end well.
+
+    `before(nodes)` is called before the liaison starts.
+    """
     nodes = Nodes(*map(str, node_options))
     try:
+        if before:
+            before(nodes)
         liaison = Liaison(nodes.discovery, *liaison_options, **more)
         try:
             liaison.wait_ready(nodes.names)

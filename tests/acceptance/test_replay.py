@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded exchanges of a real cluster, once more: nodes give the recorded answers, the program merges them.
+
+Its answer must be the one that the reference computes for nodes in the order of their names, and one of
+those that the Go liaison could have given. Where the program is meant to be better, DIFFERENCES says how.
+The frames are sent as they were recorded, in version 3, and again in version 4.
+"""
+import copy
+
+import grpc
+import pytest
+from google.protobuf import json_format
+
+import reference
+from compare import encoded, same_list
+from fixtures import require_binary, running
+from recorded import catalog_of, documents, scans
+from reference import Rules
+from shared import HAS_RECORDED
+
+# case → why the answer is another one than Go's
+DIFFERENCES = {
+    "extra/errors/limit-max-offset-1": "limit + offset does not wrap at 2^32",
+    "extra/large-and-multi-group/multi-fields-only": "rows of different groups are different rows",
+    "extra/large-and-multi-group/multi-hidden-criteria": "types that differ between frames are promoted",
+    "extra/large-and-multi-group/multi-rows-tag-all-null-in-one-group": "types that differ between frames are promoted",
+    "extra/types/hidden-criteria-tag-and-order-by-other-hidden-tag": "null and the empty string are two sort keys",
+    "extra/types/order-by-label-desc-with-nulls": "null and the empty string are two sort keys",
+}
+
+# case → why the nodes are asked something else than by Go
+REQUEST_DIFFERENCES = {
+    "extra/errors/limit-max-offset-1": "limit + offset does not wrap at 2^32",
+    "extra/errors/same-group-twice": "a group named twice is asked once",
+}
+
+REVISIONS = {("suite", "service_cpm_minute"): 1796037035800643261, ("types", "mixed"): 1796037314453026680}
+
+CASES = {case.name: case for case in scans()}
+VERSIONS = {"as-recorded": (False, "3,4"), "in-version-4": (True, "4")}
+
+
+def insertions(catalog):
+    for kind, document in documents(catalog):
+        change = {"action": "insert", "kind": kind, "object": document}
+        revision = REVISIONS.get((catalog, document["metadata"]["name"]))
+        yield {**change, "revision": revision} if revision else change
+
+
+@pytest.fixture(scope="module")
+def replaying(request):
+    """(nodes, client, reencode) of a recorded cluster."""
+    require_binary()
+    session, version = request.param
+    reencode, versions = VERSIONS[version]
+
+    def load(nodes):
+        nodes.control(schema=list(insertions(session.catalog)))
+    with running(["--empty", "--nodes", session.nodes], [f"--measure-frame-versions={versions}"],
+                 before=load) as (nodes, liaison):
+        with liaison.client() as client:
+            yield nodes, client, reencode
+
+
+def parameters():
+    for version in VERSIONS:
+        for case in CASES.values():
+            yield pytest.param((case.session, version), case, id=f"{version}/{case.name}")
+
+
+def ask(replaying, case):
+    """(code, text) or the response, and then again: the same bytes must come."""
+    nodes, client, reencode = replaying
+    answers = []
+    for _ in range(2):
+        nodes.control(clear=None, replay=case.replay_command(reencode))
+        answers.append(client.query_error(case.request, timeout=20))
+    (code, first), (_, second) = answers
+    if code is not None:
+        return (code.name, first), None
+    if not case.request.trace:
+        assert first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True)
+    return None, first
+
+
+def expected(case, rules):
+    """What the reference says: data points, or a Failure."""
+    try:
+        return reference.answer(case.request, catalog_of(case.session.catalog), case.frames(), rules)
+    except reference.Failure as why:
+        return why
+
+
+def go_could_answer(case, points):
+    wanted = [encoded(point) for point in points]
+    return any([encoded(point) for point in answer] == wanted for answer in
+               reference.answers_of_any_order(case.request, catalog_of(case.session.catalog), case.frames(), Rules.GO))
+
+
+def words(text):
+    """White space of debug texts is not fixed."""
+    return " ".join(text.split())
+
+
+pytestmark = pytest.mark.skipif(not HAS_RECORDED, reason="the recorded exchanges are not here (BYDB_SHARED)")
+
+
+@pytest.mark.parametrize("replaying, case", parameters(), indirect=["replaying"], scope="module")
+def test_answer(replaying, case):
+    error, response = ask(replaying, case)
+    if case.error and case.name not in DIFFERENCES:
+        assert error is not None, f"an answer instead of {case.error}"
+        assert error[0] == case.error[0]
+        assert words(error[1]) == words(case.error[1])
+        return
+    assert error is None, error
+    assert response.HasField("trace") == case.request.trace
+    if not case.error:
+        assert response.group_statuses == case.response.group_statuses
+    same_list(response.data_points, expected(case, Rules.OURS))
+    assert go_says_so(case, response) == (case.name not in DIFFERENCES)
+
+
+def go_says_so(case, response):
+    return not case.error and go_could_answer(case, response.data_points)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES.values() if not case.error])
+def test_reference(case):
+    """The reference, which judges above, gives the recorded answer for some order of the nodes."""
+    assert go_could_answer(case, case.response.data_points)
+
+
+def request_document(internal, case):
+    """What of a node's request is compared: all but the clamped begin, which names the moment of creation."""
+    document = copy.deepcopy(internal)
+    if case.request.group_mod_revisions:
+        del document["request"]["timeRange"]["begin"]
+    return document
+
+
+@pytest.mark.parametrize("replaying, case", [parameter for parameter in parameters()
+                                             if "as-recorded" in parameter.id], indirect=["replaying"], scope="module")
+def test_node_requests(replaying, case):
+    """Every node is asked what the Go liaison asked it."""
+    nodes, client, reencode = replaying
+    nodes.control(clear=None, replay=case.replay_command(reencode))
+    try:
+        client.query(case.request, timeout=20)
+    except grpc.RpcError:
+        pass
+    wanted = {node: sorted((request_document(json_format.MessageToDict(body), case) for body in bodies), key=str)
+              for node, bodies in case.node_requests().items()}
+    asked = {node: sorted((request_document(entry["body"], case) for entry in stats["requests"]), key=str)
+             for node, stats in nodes.stats().items() if stats["requests"]}
+    if case.name in REQUEST_DIFFERENCES:
+        assert asked != wanted
+    else:
+        assert asked == wanted
