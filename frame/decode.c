@@ -87,12 +87,28 @@ bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error
                          type_name, expected);
     }
     if (column->family.len > 0 && role != COLUMN_TAG) {
-        return error_set(err, ERROR_DATA_LOSS, "role %s with family \"%.*s\" found, none expected",
-                         role_name, SLICE_ARG(column->family));
+        return error_set(err, ERROR_DATA_LOSS,
+                         "role %s with a family of %zu bytes found, none expected", role_name,
+                         column->family.len);
     }
     column->role = (enum column_role)role;
     column->type = (enum column_type)type;
     return true;
+}
+
+/* A name for a text that goes to logs and trailers: cut, and ASCII that can be printed. */
+struct label {
+    char text[101];
+};
+
+static struct label label_of(struct slice name)
+{
+    struct label label = {0};
+    for (size_t i = 0; i < name.len && i < sizeof label.text - 1; i++) {
+        bool printable = name.ptr[i] >= 0x20 && name.ptr[i] < 0x7F;
+        label.text[i] = printable ? (char)name.ptr[i] : '?';
+    }
+    return label;
 }
 
 bool decode_blame(struct error *err, size_t index, const struct column *column)
@@ -100,8 +116,9 @@ bool decode_blame(struct error *err, size_t index, const struct column *column)
     if (column->name.len == 0 && column->family.len == 0) {
         return error_prefix(err, "column %zu", index);
     }
-    return error_prefix(err, "column %zu (%.*s%s%.*s)", index, SLICE_ARG(column->family),
-                        column->family.len > 0 ? "." : "", SLICE_ARG(column->name));
+    const char *dot = column->family.len > 0 ? "." : "";
+    return error_prefix(err, "column %zu (%s%s%s)", index, label_of(column->family).text, dot,
+                        label_of(column->name).text);
 }
 
 size_t decode_ones(const uint8_t *bits, size_t count)

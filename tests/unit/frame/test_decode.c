@@ -128,7 +128,7 @@ START_TEST(kinds)
     ck_assert(!decode_kind(&column, COLUMN_FIELD, COLUMN_TAG_VALUE, &err));
     column.family = slice_str("fam");
     ck_assert(!decode_kind(&column, COLUMN_FIELD, COLUMN_INT64, &err));
-    ck_assert_str_eq(err.text, "role field with family \"fam\" found, none expected");
+    ck_assert_str_eq(err.text, "role field with a family of 3 bytes found, none expected");
     ck_assert(decode_kind(&column, COLUMN_TAG, COLUMN_BYTES, &err));
     ck_assert(column.role == COLUMN_TAG && column.type == COLUMN_BYTES);
 }
@@ -148,6 +148,14 @@ START_TEST(blame)
     error_set(&err, ERROR_DATA_LOSS, "no");
     decode_blame(&err, 3, &column);
     ck_assert_str_eq(err.text, "column 3 (default.v): no");
+    char name[300];
+    memset(name, 'n', sizeof name);
+    memcpy(name, "a\n\xff\0", 4);
+    column.name = slice_of(name, sizeof name);
+    error_set(&err, ERROR_DATA_LOSS, "no");
+    decode_blame(&err, 3, &column);
+    ck_assert(strncmp(err.text, "column 3 (default.a???nnnn", 26) == 0);
+    ck_assert_uint_eq(strlen(err.text), strlen("column 3 (default.): no") + 100);
 }
 END_TEST
 

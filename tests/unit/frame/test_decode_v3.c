@@ -86,7 +86,7 @@ static const struct change refused[] = {
     {8, 1, "02", "column 0: role timestamp with type float64 found, int64 expected"},
     {92, 1, "06", "column 4 (default.svc): role tag with type field_value found"},
     {110, 1, "05", "column 5 (total): role field with type tag_value found"},
-    {91, 1, "06", "column 4 (default.svc): role field with family \"default\" found"},
+    {91, 1, "06", "column 4 (default.svc): role field with a family of 7 bytes found"},
     {93, 1, "7f", "column 4: name: 41 bytes found, 127 expected"},
     {93, 1, "8300", "column 4: name: 3 found in 2 bytes, fewer expected"},
     {97, 1, "7f", "column 4 (svc): family: 37 bytes found, 127 expected"},

@@ -83,7 +83,7 @@ static const struct change refused[] = {
     {17, 1, "02", "column 0: role timestamp with type float64 found, int64 expected"},
     {73, 1, "06", "column 2 (default.svc): role tag with type field_value found"},
     {137, 1, "05", "column 3 (v): role field with type tag_value found"},
-    {72, 1, "06", "column 2 (default.svc): role field with family \"default\" found, none"},
+    {72, 1, "06", "column 2 (default.svc): role field with a family of 7 bytes found, none"},
     {18, 1, "04", "column 0: flags 0x04 found, only bits 0 and 1 expected"},
     {74, 1, "81", "column 2 (default.svc): flags 0x81 found"},
     {19, 1, "01", "column 0: spare header byte 0x01 found, 0 expected"},
