@@ -92,7 +92,6 @@ OPTION(STRING, schema_property_client_ca_cert, "", WARNS, "file", "CA that signe
 
 SECTION("Process")
 OPTION(STRING, name, "liaison", IGNORED, "name", "")
-OPTION(STRING, ports_file, "", WORKS, "file", "write the ports chosen to it as JSON when listening")
 OPTION(ENUM, node_host_provider, "hostname", WORKS, "hostname|ip|flag", "where our own host name comes from")
 OPTION(STRING, node_host, "", WORKS, "host", "our own host name, with --node-host-provider=flag")
 OPTION(LIST, node_labels, "", WORKS, "k=v,...", "our own labels")

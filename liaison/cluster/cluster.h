@@ -13,6 +13,7 @@
 
 #include "frame/charge.h"
 #include "liaison/cluster/world.h"
+#include "liaison/http2/link.h"
 #include "liaison/log.h"
 #include "liaison/loop.h"
 #include "liaison/metrics.h"
@@ -26,6 +27,7 @@ struct cluster_setup {
     struct log *log;               /* borrow: outlives the cluster; may be NULL */
     struct metrics *metrics;       /* borrow: outlives the cluster; may be NULL */
     struct charge *charge;         /* borrow: outlives the cluster; pays for links and messages */
+    struct link_live *live; /* borrow: outlives the loop; counts links and calls; may be NULL */
     /* A new picture, called on the loop's thread; the world is taken (one count). The first comes
      * when one schema server's lists are complete. */
     void (*on_world)(void *owner, struct world *world);

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "liaison/cluster/world.h"
+#include "liaison/cluster/member.h"
 #include "liaison/http2/link.h"
 #include "liaison/log.h"
 #include "liaison/metrics.h"
@@ -31,7 +31,8 @@ struct node_setup {
     const struct options *options; /* borrow: outlives the node */
     struct log *log;               /* borrow: outlives the node; may be NULL */
     struct metrics *metrics;       /* borrow: outlives the node; may be NULL */
-    struct charge *charge;         /* borrow: outlives the node; pays for wire buffers */
+    struct charge *charge;         /* borrow: outlives the loop's reaping; pays for wire buffers */
+    struct link_live *live; /* borrow: outlives the loop; counts links and calls; may be NULL */
     /* Called from the loop at each change; may be NULL. */
     void (*on_state)(void *owner, struct node *node);
     void *owner; /* borrow */
@@ -47,8 +48,7 @@ const char *node_address(const struct node *node);
 enum node_state node_state(const struct node *node);
 /* Why it is not UP ("" when it is). */
 const char *node_last_error(const struct node *node);
-/* Wall clock, ns since the epoch, of the last moment at which it was not UP; 0 = it never was
- * anything else since the program learned of it. */
+/* Wall clock, ns since the epoch: the last moment at which it was seen down; 0 = never. */
 int64_t node_down_at(const struct node *node);
 size_t node_calls(const struct node *node);
 size_t node_links(const struct node *node);
@@ -56,7 +56,7 @@ size_t node_links(const struct node *node);
 struct node_call;
 
 struct node_call_options {
-    const char *topic;       /* "v1:internal-measure-query" */
+    const char *topic;       /* borrow: "v1:internal-measure-query" */
     struct slice body;       /* borrow: copied into the request */
     const char *group;       /* borrow: SendRequest.group */
     const char *sender_node; /* borrow: our node name */
@@ -66,11 +66,15 @@ struct node_call_options {
 };
 
 /* One query to the node over cluster.v1.Service/Send; exactly one answer: either a whole
- * SendResponse message (taken), or NULL and why. The texts are those of cluster-protocol 3.5. It
- * comes from the loop, never from inside node_send; not after node_call_cancel. */
+ * SendResponse message (taken), or NULL and why. It comes from the loop, never from inside
+ * node_send; not after node_call_cancel. The call must not be used afterwards.
+ *
+ * The texts are those of the Go liaison: `failed to publish message to <node>: …` when the request
+ * could not leave, `rpc error: code = Unavailable desc = …` when the RPC failed later. What admit
+ * said comes unchanged. */
 struct node_call *node_send(struct node *node, const struct node_call_options *options,
                             void (*on_answer)(void *owner, struct msg *msg /* take */,
                                               const struct error *why),
                             void *owner);
-/* NULLs the pointer; NULL is a no-op. Not after on_answer was called. */
+/* NULLs the pointer; NULL is a no-op. */
 void node_call_cancel(struct node_call **call);

@@ -6,30 +6,14 @@
  */
 #pragma once
 
+#include "liaison/cluster/member.h"
 #include "proto/catalog.h"
-
-struct label {
-    char *key;   /* own */
-    char *value; /* own */
-};
-
-struct member {
-    char *name;    /* own: the node's identity, "host:port" as it calls itself */
-    char *address; /* own: to dial for queries (Node.grpc_address) */
-    size_t label_count;
-    struct label *labels; /* own */
-    int64_t created_at;   /* ns since the epoch; 0 = not told */
-    bool reached;         /* false: listed by discovery, but it never told its name (then name is
-                             the discovery address); it is not asked and counts as missing */
-    int64_t left_at;      /* ns since the epoch: when it left discovery, 0 = it is listed. It is not
-                             asked and counts as missing until --node-forget-after */
-};
 
 struct world {
     struct catalog *catalog; /* own: one count; NULL until the first complete list */
     size_t member_count;
-    struct member *members; /* own, sorted by name: data nodes only */
-    int64_t changed_at;     /* ns since the epoch: when a member last joined, left or was reached */
+    struct member *members; /* own, sorted by name: data nodes only, each name once */
+    int64_t changed_at;     /* ns since the epoch: when a member last joined, left or was missing */
 };
 
 /* Takes the members (heap, with all they own) and the catalog's count; sorts; count 1. */
@@ -40,7 +24,3 @@ void world_release(struct world **world);
 
 /* NULL = no such member. */
 const struct member *world_member(const struct world *world, const char *name);
-/* The value of a label, or NULL. */
-const char *member_label(const struct member *member, const char *key);
-void member_copy(const struct member *member, struct member *copy_out);
-void member_fini(struct member *member);

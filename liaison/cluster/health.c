@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The request for the empty service name has no bytes at all. */
+#include "liaison/cluster/health.h"
+
+#include "proto/health.pb-c.h"
+
+struct unary *health_ask(struct loop *loop, struct link *link, const struct health_options *options)
+{
+    struct unary_options unary = {
+        .call = {.path = "/grpc.health.v1.Health/Check",
+                 .deadline = loop_now(loop) + options->timeout_ms * 1000000,
+                 .charge = options->charge},
+        .on_answer = options->on_answer,
+        .owner = options->owner,
+    };
+    if (options->with_credentials) {
+        unary.call.metadata[0] = "username";
+        unary.call.metadata[1] = "";
+        unary.call.metadata[2] = "password";
+        unary.call.metadata[3] = "";
+    }
+    return unary_open(loop, link, &unary);
+}
+
+bool health_is_serving(struct msg *msg, const struct error *why, struct error *err)
+{
+    if (why != NULL) {
+        return error_set(err, why->code, "health check: %s", why->text);
+    }
+    const struct slice bytes = msg_bytes(msg);
+    Grpc__Health__V1__HealthCheckResponse *answer =
+        grpc__health__v1__health_check_response__unpack(NULL, bytes.len, bytes.ptr);
+    const bool serving =
+        answer != NULL &&
+        answer->status == GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING;
+    const int status = answer == NULL ? -1 : (int)answer->status;
+    if (answer != NULL) {
+        grpc__health__v1__health_check_response__free_unpacked(answer, NULL);
+    }
+    return serving || error_set(err, ERROR_UNAVAILABLE,
+                                "health check: status %d, expected 1 (SERVING)", status);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* grpc.health.v1 as its client: "is this server, as a whole, serving?" */
+#pragma once
+
+#include "liaison/cluster/unary.h"
+
+struct health_options {
+    uint64_t timeout_ms;
+    bool with_credentials; /* sends username and password, both empty, as discovery does */
+    struct charge *charge; /* borrow: outlives the answer */
+    void (*on_answer)(void *owner, struct msg *msg /* take */, const struct error *why);
+    void *owner; /* borrow */
+};
+
+struct unary *health_ask(struct loop *loop, struct link *link,
+                         const struct health_options *options);
+/* What on_answer was given: true when the answer says SERVING. The message stays the caller's. */
+bool health_is_serving(struct msg *msg, const struct error *why, struct error *err) MUST_CHECK;

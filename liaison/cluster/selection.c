@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Marks what each selector matches, then deals the marked members out. */
+#include "liaison/cluster/selection.h"
+
+#include "liaison/cluster/selector.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds the members that this selector names. */
+static bool mark(const struct world *world, struct slice text, bool *marked, struct error *err)
+{
+    struct selector *selector = selector_parse(text, err);
+    if (selector == NULL) {
+        return error_prefix(err, "failed to parse node selector");
+    }
+    for (size_t i = 0; i < world->member_count; i++) {
+        const struct member *member = &world->members[i];
+        marked[i] = marked[i] || !member->reached || selector_match(selector, member);
+    }
+    selector_free(&selector);
+    return true;
+}
+
+static bool can_ask(const struct world *world, const bool *up, size_t i)
+{
+    return up[i] && world->members[i].reached && world->members[i].left_at == 0;
+}
+
+static void deal(struct selection *selection, const struct world *world, const bool *up,
+                 const bool *marked)
+{
+    selection->asked_count = 0;
+    selection->missing_count = 0;
+    for (size_t i = 0; i < world->member_count; i++) {
+        if (!marked[i]) {
+            continue;
+        }
+        if (can_ask(world, up, i)) {
+            selection->asked[selection->asked_count++] = (uint32_t)i;
+        } else {
+            selection->missing[selection->missing_count++] = (uint32_t)i;
+        }
+    }
+}
+
+/* As Go prints a map of lists. */
+static bool nobody_matches(struct slice group, const struct slice *selectors, size_t count,
+                           struct error *err)
+{
+    char list[512];
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof list - 2; i++) {
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i == 0 ? "" : " ",
+                                 SLICE_ARG(selectors[i]));
+    }
+    return error_set(err, ERROR_UNAVAILABLE, "no nodes match the selector map[%.*s:[%s]]",
+                     SLICE_ARG(group), list);
+}
+
+bool selection_make(struct selection *selection, const struct world *world, const bool *up,
+                    struct slice group, const struct slice *selectors, size_t selector_count,
+                    struct error *err)
+{
+    bool *marked = calloc(world->member_count + 1, sizeof *marked);
+    memset(marked, selector_count == 0, world->member_count);
+    bool good = true;
+    for (size_t i = 0; good && i < selector_count; i++) {
+        good = mark(world, selectors[i], marked, err);
+    }
+    if (good) {
+        deal(selection, world, up, marked);
+    }
+    free(marked);
+    if (!good || selection->asked_count > 0) {
+        return good;
+    }
+    if (selection->missing_count == 0 && world->member_count > 0) {
+        return nobody_matches(group, selectors, selector_count, err);
+    }
+    return error_set(err, ERROR_UNAVAILABLE, "no active nodes");
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Ends in one of three ways: an answer, a status, a cancel; each gives the object to the reaper. */
+#include "liaison/cluster/unary.h"
+
+#include <stdlib.h>
+
+struct unary {
+    struct loop *loop; /* borrow */
+    struct call *call; /* own; NULL after the end */
+    struct msg *msg;   /* pin: the answer, while the status is awaited */
+    struct unary_options options;
+};
+
+static void reap(void *object)
+{
+    struct unary *unary = object;
+    msg_release(&unary->msg);
+    free(unary);
+}
+
+/* From here on nothing comes any more. */
+static void finish(struct unary *unary)
+{
+    call_cancel(&unary->call);
+    loop_reap(unary->loop, unary, reap);
+}
+
+static void answer(struct unary *unary, const struct error *why)
+{
+    struct msg *msg = unary->msg;
+    unary->msg = NULL;
+    if (why != NULL) {
+        msg_release(&msg);
+    }
+    unary->options.on_answer(unary->options.owner, msg, why);
+}
+
+static void on_message(void *owner, struct call *call, struct msg *msg)
+{
+    struct unary *unary = owner;
+    (void)call;
+    if (unary->msg != NULL) {
+        msg_release(&msg); /* a second answer to one request: the first one counts */
+        return;
+    }
+    unary->msg = msg;
+    if (unary->options.first_message_is_enough) {
+        finish(unary);
+        answer(unary, NULL);
+    }
+}
+
+static void on_end(void *owner, struct call *call, const struct error *status)
+{
+    struct unary *unary = owner;
+    struct error eof;
+    (void)call;
+    unary->call = NULL;
+    finish(unary);
+    if (status->code != ERROR_NONE) {
+        answer(unary, status);
+    } else if (unary->msg == NULL) {
+        error_set(&eof, ERROR_UNAVAILABLE, "EOF");
+        answer(unary, &eof);
+    } else {
+        answer(unary, NULL);
+    }
+}
+
+static bool admit(void *owner, size_t declared, struct error *err)
+{
+    const struct unary *unary = owner;
+    return unary->options.call.admit(unary->options.owner, declared, err);
+}
+
+struct unary *unary_open(struct loop *loop, struct link *link, const struct unary_options *options)
+{
+    static const struct call_events events = {.on_message = on_message, .on_end = on_end};
+    struct unary *unary = calloc(1, sizeof *unary);
+    unary->loop = loop;
+    unary->options = *options;
+    struct call_options call = options->call;
+    call.admit = call.admit == NULL ? NULL : admit;
+    unary->call = call_open(link, &call, &events, unary);
+    call_send(unary->call, options->request, true);
+    return unary;
+}
+
+void unary_cancel(struct unary **unary)
+{
+    if (*unary != NULL) {
+        finish(*unary);
+        *unary = NULL;
+    }
+}
