@@ -68,7 +68,7 @@ static bool read_timestamp(struct reader *reader, const struct place *place, con
     if (!json_is_string(value)) {
         return expected(reader, place, "an RFC 3339 time", value);
     }
-    struct rfc3339 moment;
+    struct moment moment;
     if (!rfc3339_parse(slice_of(json_string_value(value), json_string_length(value)), &moment)) {
         error_set(reader->err, ERROR_INVALID_ARGUMENT,
                   "an RFC 3339 time is expected, found \"%.64s\"", json_string_value(value));

@@ -17,9 +17,6 @@
 #include "proto/catalog.h"
 #include "proto/measure.pb-c.h"
 
-/* Deeper criteria are refused before protobuf-c sees the bytes: it recurses without a limit. */
-#define REQUEST_MAX_CRITERIA_DEPTH 1000
-
 struct request_group {
     struct slice name;                              /* borrow: the message */
     const Banyandb__Database__V1__Measure *measure; /* borrow: the catalog; after request_plan */
@@ -31,11 +28,14 @@ struct request_group {
 
 struct request {
     Banyandb__Measure__V1__QueryRequest *message; /* borrow: the region */
+    /* The fields that every node gets as the client sent them: name, criteria, order_by, stages,
+     * rewrite flag, revisions, and whatever this version does not know. Criteria are never packed
+     * again: protobuf-c would end their values at a NUL. */
+    struct slice carried; /* borrow: the region */
     bool trace;
     size_t group_count; /* distinct, in request order */
     struct request_group *groups;
     struct plan plan; /* after request_plan */
-    bool order_hidden_added;
 };
 
 enum request_step {
@@ -45,18 +45,24 @@ enum request_step {
     REQUEST_REFUSED,  /* err */
 };
 
+/* The bytes are looked through before protobuf-c gets them (proto/depth.h); a request that would
+ * take more than the region's budget is RESOURCE_EXHAUSTED. Nothing of `bytes` is used later. */
 bool request_parse(struct slice bytes, struct arena *arena, struct request *request,
                    struct error *err) MUST_CHECK;
 
-/* `may_wait`: answer WAIT instead of SCHEMA_NOT_APPLIED. */
+/* `may_wait`: answer WAIT instead of SCHEMA_NOT_APPLIED. Moves the time range's begin when the
+ * client gave revisions. */
 enum request_step request_gate(struct request *request, const struct catalog *catalog,
                                bool may_wait);
 
-/* `hot_selector`: --data-node-selector, or "". The catalog outlives the request. */
+/* Finds schemas, order, nodes and columns. What is not served yet is refused last, so that a wrong
+ * request is told so. `hot_selector`: --data-node-selector, or "". The catalog and it outlive the
+ * request. */
 bool request_plan(struct request *request, const struct catalog *catalog, const char *hot_selector,
                   struct arena *arena, struct error *err) MUST_CHECK;
 
-/* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. */
+/* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. Nodes are not asked
+ * for traces. */
 struct slice request_push(const struct request *request, size_t group, struct arena *arena);
 
 /* A text for a failure of the plan's execution as clients see it:

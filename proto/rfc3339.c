@@ -88,7 +88,7 @@ static int month_days(int year, int month)
     return lengths[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-bool rfc3339_parse(struct slice text, struct rfc3339 *moment)
+bool rfc3339_parse(struct slice text, struct moment *moment)
 {
     struct scan scan = {.text = text};
     int year = number(&scan, 4, 1, 9999);

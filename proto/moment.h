@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A point in time as protobuf tells it: seconds since 1970 and nanoseconds on top. */
+#pragma once
+
+#include "proto/timestamp.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct moment {
+    int64_t seconds;
+    int32_t nanos; /* 0 to 999,999,999 */
+};
+
+/* Nanoseconds of any sign and size are carried over into the seconds. */
+struct moment moment_of(const Google__Protobuf__Timestamp *timestamp);
+
+/* -1, 0, 1 */
+int moment_compare(struct moment a, struct moment b);
+
+/* Nanoseconds since 1970 fit into 64 bits. */
+bool moment_has_nanos(struct moment moment);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/request_layout.h"
+
+#include "proto/request_schema.h"
+#include "proto/request_text.h"
+
+typedef Banyandb__Measure__V1__QueryRequest query_request;
+
+/* Columns in the making: there is room for the largest possible number. */
+struct columns {
+    struct layout_column *at;
+    size_t count;
+};
+
+static void add(struct columns *columns, struct slice family, struct slice name)
+{
+    columns->at[columns->count++] = (struct layout_column){.family = family, .name = name};
+}
+
+static struct layout_column *find(const struct columns *columns, struct slice family,
+                                  struct slice name)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        struct layout_column *column = &columns->at[i];
+        if (slice_equal(column->name, name) && slice_equal(column->family, family)) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+static void add_once(struct columns *columns, const char *family, const char *name)
+{
+    if (find(columns, slice_str(family), slice_str(name)) == NULL) {
+        add(columns, slice_str(family), slice_str(name));
+    }
+}
+
+static size_t schema_tags(const Banyandb__Database__V1__Measure *measure)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < measure->n_tag_families; i++) {
+        count += measure->tag_families[i]->n_tags;
+    }
+    return count;
+}
+
+static size_t projected_tags(const Banyandb__Model__V1__TagProjection *projection)
+{
+    size_t count = 0;
+    for (size_t i = 0; projection != NULL && i < projection->n_tag_families; i++) {
+        count += projection->tag_families[i]->n_tags;
+    }
+    return count;
+}
+
+static struct columns new_columns(const struct request *request, struct arena *arena)
+{
+    const query_request *message = request->message;
+    size_t room = projected_tags(message->tag_projection) + 1;
+    room += message->field_projection == NULL ? 0 : message->field_projection->n_names;
+    for (size_t i = 0; i < request->group_count; i++) {
+        const Banyandb__Database__V1__Measure *measure = request->groups[i].measure;
+        room += schema_tags(measure) + measure->n_fields;
+    }
+    return (struct columns){.at = arena_array(arena, struct layout_column, room)};
+}
+
+static bool add_projected_family(struct columns *columns, const struct request *request,
+                                 const Banyandb__Model__V1__TagProjection__TagFamily *family,
+                                 struct error *err)
+{
+    for (size_t i = 0; i < family->n_tags; i++) {
+        struct plan_tag tag = {slice_str(family->name), slice_str(family->tags[i])};
+        if (!request_schema_any_has_tag(request, tag)) {
+            return request_text_fail(err,
+                                     "fail to execute the query plan for measure %.200s: vec "
+                                     "distributed plan: build multi-group schema: %.200s: tag is "
+                                     "not defined",
+                                     request->message->name, family->tags[i]);
+        }
+        add(columns, tag.family, tag.name);
+    }
+    return true;
+}
+
+static void add_schema_tags(struct columns *columns, const Banyandb__Database__V1__Measure *measure)
+{
+    for (size_t i = 0; i < measure->n_tag_families; i++) {
+        const Banyandb__Database__V1__TagFamilySpec *family = measure->tag_families[i];
+        for (size_t k = 0; k < family->n_tags; k++) {
+            add_once(columns, family->name, family->tags[k]->name);
+        }
+    }
+}
+
+static bool add_tags(struct columns *columns, const struct request *request, struct error *err)
+{
+    const Banyandb__Model__V1__TagProjection *projection = request->message->tag_projection;
+    if (projection == NULL || projection->n_tag_families == 0) {
+        for (size_t i = 0; i < request->group_count; i++) {
+            add_schema_tags(columns, request->groups[i].measure);
+        }
+        return true;
+    }
+    for (size_t i = 0; i < projection->n_tag_families; i++) {
+        if (!add_projected_family(columns, request, projection->tag_families[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_hidden(struct columns *columns, const struct plan *plan)
+{
+    if (!plan->order_hidden) {
+        return;
+    }
+    struct layout_column *column = find(columns, plan->order_tag.family, plan->order_tag.name);
+    if (column == NULL) {
+        add(columns, plan->order_tag.family, plan->order_tag.name);
+        column = &columns->at[columns->count - 1];
+    }
+    column->hidden = true;
+}
+
+static void add_fields(struct columns *fields, const struct request *request)
+{
+    const Banyandb__Measure__V1__QueryRequest__FieldProjection *projection =
+        request->message->field_projection;
+    if (projection != NULL && projection->n_names > 0) {
+        for (size_t i = 0; i < projection->n_names; i++) {
+            add(fields, slice_of("", 0), slice_str(projection->names[i]));
+        }
+        return;
+    }
+    for (size_t i = 0; i < request->group_count; i++) {
+        const Banyandb__Database__V1__Measure *measure = request->groups[i].measure;
+        for (size_t k = 0; k < measure->n_fields; k++) {
+            add_once(fields, "", measure->fields[k]->name);
+        }
+    }
+}
+
+bool request_layout(struct request *request, struct arena *arena, struct error *err)
+{
+    struct columns tags = new_columns(request, arena);
+    if (!add_tags(&tags, request, err)) {
+        return false;
+    }
+    add_hidden(&tags, &request->plan);
+    struct columns fields = {.at = tags.at + tags.count};
+    add_fields(&fields, request);
+    struct layout *layout = arena_new(arena, struct layout);
+    *layout =
+        (struct layout){.tag_count = tags.count, .field_count = fields.count, .columns = tags.at};
+    request->plan.layout = layout;
+    return true;
+}

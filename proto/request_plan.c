@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/request.h"
+#include "proto/request_layout.h"
+#include "proto/request_order.h"
+#include "proto/request_schema.h"
+#include "proto/request_stage.h"
+#include "proto/request_text.h"
+
+typedef Banyandb__Measure__V1__QueryRequest query_request;
+
+#define DEFAULT_LIMIT 100
+
+static bool find_measures(struct request *request, const struct catalog *catalog, struct error *err)
+{
+    struct slice name = slice_str(request->message->name);
+    for (size_t i = 0; i < request->group_count; i++) {
+        struct request_group *group = &request->groups[i];
+        group->measure = catalog_measure(catalog, group->name, name);
+        if (group->measure == NULL) {
+            return request_text_fail(
+                err, "fail to get execution context for measure %.200s: measure doesn't exist",
+                request->message->name);
+        }
+    }
+    return true;
+}
+
+static bool check_top(const struct request *request, struct error *err)
+{
+    const query_request *message = request->message;
+    if (message->agg != NULL || message->top == NULL ||
+        request_schema_any_has_field(request, slice_str(message->top->field_name))) {
+        return true;
+    }
+    return request_text_fail(err,
+                             "fail to analyze the query request for measure %.200s: vec "
+                             "distributed analyze: top field %.200s not found in schema",
+                             message->name, message->top->field_name);
+}
+
+/* A top of no rows ranks nothing; upstream ignores it, too. */
+static bool check_supported(const query_request *message, struct error *err)
+{
+    const char *what = NULL;
+    if (message->agg != NULL) {
+        what = "agg";
+    } else if (message->group_by != NULL) {
+        what = "group_by";
+    } else if (message->top != NULL && message->top->number > 0) {
+        what = "top";
+    }
+    return what == NULL ||
+           error_set(err, ERROR_UNIMPLEMENTED,
+                     "%s is not supported by this version: it answers queries for rows (criteria, "
+                     "projections, order_by, offset, limit)",
+                     what);
+}
+
+static void fill_plan(struct request *request, struct arena *arena)
+{
+    struct plan *plan = &request->plan;
+    const query_request *message = request->message;
+    struct slice *names = arena_array(arena, struct slice, request->group_count);
+    plan->index_mode = true;
+    for (size_t i = 0; i < request->group_count; i++) {
+        names[i] = request->groups[i].name;
+        plan->index_mode = plan->index_mode && request->groups[i].measure->index_mode;
+    }
+    plan->group_count = request->group_count;
+    plan->groups = names;
+    plan->measure = slice_str(message->name);
+    plan->offset = message->offset;
+    plan->limit = message->limit == 0 ? DEFAULT_LIMIT : message->limit;
+}
+
+bool request_plan(struct request *request, const struct catalog *catalog, const char *hot_selector,
+                  struct arena *arena, struct error *err)
+{
+    request->plan = (struct plan){.layout = NULL};
+    if (!find_measures(request, catalog, err) || !request_order(request, catalog, err) ||
+        !check_top(request, err) || !request_stage(request, catalog, hot_selector, arena, err) ||
+        !check_supported(request->message, err)) {
+        return false;
+    }
+    fill_plan(request, arena);
+    return request->group_count == 1 || request_layout(request, arena, err);
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "frame/slice.h"
+
+/* Well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool utf8_valid(struct slice text);
