@@ -22,9 +22,9 @@ void log_line_text(struct log_line *line, const char *text)
     log_line_add(line, text, strlen(text));
 }
 
-/* Length of the UTF-8 sequence that begins here, 0 = there is none. */
-static size_t utf8_length(const unsigned char *at, size_t left)
+size_t log_line_utf8(const char *text, size_t left)
 {
+    const unsigned char *at = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const size_t len = at[0] < 0x80 ? 1 : at[0] >> 5 == 6 ? 2 : at[0] >> 4 == 14 ? 3 : 4;
     if (len == 1) {
@@ -50,7 +50,7 @@ void log_line_escape(struct log_line *line, const char *text, size_t len)
     char escape[8];
     for (size_t i = 0; i < len;) {
         const unsigned char byte = (unsigned char)text[i];
-        const size_t sequence = utf8_length((const unsigned char *)text + i, len - i);
+        const size_t sequence = log_line_utf8(text + i, len - i);
         if (line->len + 6 > line->limit) {
             return;
         }

@@ -17,3 +17,5 @@ void log_line_add(struct log_line *line, const char *bytes, size_t len);
 void log_line_text(struct log_line *line, const char *text);
 /* As the inside of a JSON string; as much as fits. */
 void log_line_escape(struct log_line *line, const char *text, size_t len);
+/* Length of the UTF-8 sequence that begins here; 0 = these bytes are none. `left` is at least 1. */
+size_t log_line_utf8(const char *text, size_t left);
