@@ -8,6 +8,8 @@ import grpc
 import pytest
 
 import datanode
+from asking import (APDEX, CPM, DESC, ENDPOINTS, EQ, GE, GT, IN, INSTANCE, LATENCY, LE, LT, MATCH, NE, NOT_IN, SERVICES,
+                    ask, both, by, either, execution, internal, where)
 from client import time_range
 from compare import without
 from fixtures import require_binary, running
@@ -15,11 +17,6 @@ from oracle import Oracle
 from proto import message
 
 MINUTE = 60_000_000_000
-HOUR = 60 * MINUTE
-
-EQ, NE, LT, GT, LE, GE, IN, NOT_IN, MATCH = (f"BINARY_OP_{op}" for op in (
-    "EQ", "NE", "LT", "GT", "LE", "GE", "IN", "NOT_IN", "MATCH"))
-
 # name → (nodes' options, liaison's options)
 CLUSTERS = {
     "1-node": (["--nodes", 1], []),
@@ -29,53 +26,6 @@ CLUSTERS = {
     "2-nodes-with-all-rows-each": (["--nodes", 2, "--replicas", 1], []),
 }
 
-
-# --------------------------------------------------------- writing requests
-
-def where(name, op, value):
-    if isinstance(value, list):
-        kind = "strArray" if isinstance(value[0], str) else "intArray"
-    else:
-        kind = "str" if isinstance(value, str) else "int"
-    return {"condition": {"name": name, "op": op, "value": {kind: {"value": value}}}}
-
-
-def both(left, right):
-    return {"le": {"op": "LOGICAL_OP_AND", "left": left, "right": right}}
-
-
-def either(left, right):
-    return {"le": {"op": "LOGICAL_OP_OR", "left": left, "right": right}}
-
-
-def ask(groups, name, tags=(), fields=(), **more):
-    """A QueryRequest as a document; tags as "family.name"."""
-    document = {"groups": groups.split(), "name": name, **more}
-    families = {}
-    for tag in tags:
-        family, tag_name = tag.split(".")
-        families.setdefault(family, []).append(tag_name)
-    if families:
-        document["tagProjection"] = {"tagFamilies": [{"name": family, "tags": members}
-                                                     for family, members in families.items()]}
-    if fields:
-        document["fieldProjection"] = {"names": list(fields)}
-    return document
-
-
-def by(rule="", sort="SORT_ASC"):
-    return {"indexRuleName": rule, "sort": sort}
-
-
-DESC = "SORT_DESC"
-CPM = ("sw_metric", "service_cpm_minute", ["default.service_id", "default.layer"], ["value", "total"])
-APDEX = ("sw_metric", "service_apdex_minute", ["default.service_id"], ["value"])
-INSTANCE = ("sw_metric", "service_instance_cpm_minute",
-            ["default.service_id", "default.instance_id", "default.version"], ["value"])
-LATENCY = ("sw_latency", "endpoint_latency_minute",
-           ["default.endpoint_id", "default.status"], ["value", "percentile"])
-SERVICES = ("sw_traffic", "service_traffic", ["default.service_id", "default.name", "default.layer"])
-ENDPOINTS = ("sw_traffic", "endpoint_traffic", ["default.endpoint_id", "default.name"])
 
 # name → (request, minutes before the last row at which it begins and ends)
 DEMO = {
@@ -231,17 +181,10 @@ def test_awkward(awkward_cluster, name):
 
 # ------------------------------------------------------------------- errors
 
-UNKNOWN, INVALID = grpc.StatusCode.UNKNOWN, grpc.StatusCode.INVALID_ARGUMENT
-
-
-def internal(text):
-    return f"code: STATUS_INTERNAL_ERROR, msg: {text}: invalid query message"
-
-
 def of_nodes(measure, text, count):
     """A text that each of the nodes gives."""
     said = f"code: STATUS_INTERNAL_ERROR, msg: fail to dispatch the query request for measure {measure}: {text}"
-    return internal(f"fail to execute the query plan for measure {measure}: {'; '.join([said] * count)}")
+    return execution(measure, "; ".join([said] * count))
 
 
 REFUSED = {
@@ -275,6 +218,6 @@ def test_refused(demo, name):
     client, _, last = demo
     document, text = REFUSED[name]
     code, said = client.query_error(between(document, (60, 0), last))
-    assert code == UNKNOWN
+    assert code == grpc.StatusCode.UNKNOWN
     # White space in a message's debug text is not fixed (query-semantics 1.3).
     assert any(" ".join(said.split()) == text(count) for count in (1, 2, 3)), said

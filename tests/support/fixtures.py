@@ -12,10 +12,11 @@ SECONDS_PER_TEST = 120
 
 
 @contextlib.contextmanager
-def running(node_options, liaison_options=(), before=None, **more):
+def running(node_options, liaison_options=(), before=None, ready=None, ends=False, **more):
     """(nodes, liaison), ready to be asked. At the end nothing may be alive and both must end well.
 
-    `before(nodes)` is called before the liaison starts.
+    `before(nodes)` is called before the liaison starts; `ready` names the nodes to wait for, if not all;
+    with `ends` the liaison is ended by the test itself.
     """
     nodes = Nodes(*map(str, node_options))
     try:
@@ -23,12 +24,13 @@ def running(node_options, liaison_options=(), before=None, **more):
             before(nodes)
         liaison = Liaison(nodes.discovery, *liaison_options, **more)
         try:
-            liaison.wait_ready(nodes.names)
+            liaison.wait_ready(nodes.names if ready is None else ready)
             yield nodes, liaison
         except BaseException:
             liaison.kill()
             raise
-        liaison.expect_nothing_alive()
+        if not ends:
+            liaison.expect_nothing_alive()
         liaison.stop()
     finally:
         nodes.stop()

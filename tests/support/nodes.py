@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample data nodes (tests/datanode) as a process of their own."""
 import json
+import time
 import urllib.error
 import urllib.request
 
+import grpc
+
+from cells import tag_of
 from process import Process
-from proto import ROOT
+from proto import ROOT, message, set_nanoseconds
+
+INSERT = "/banyandb.schema.v1.SchemaManagementService/InsertSchema"
 
 PYTHON = "/usr/bin/python3"
 
@@ -49,6 +55,23 @@ class Nodes:
     def fault(self, node, **fields):
         """This node misbehaves from now on; without fields it stops misbehaving. "*" means all."""
         self.control(fault={node: fields or None})
+
+    def put_schema(self, kind, group, name, source):
+        """Stores a text as a schema object on all nodes, whatever it is."""
+        now = time.time_ns()
+        stored = message("property.v1.Property", {"id": f"{kind}_{group}/{name}"})
+        stored.metadata.group, stored.metadata.name, stored.metadata.mod_revision = "_schema", kind, now
+        set_nanoseconds(stored.updated_at, now)
+        for key, value in {"group": group, "name": name, "source": source, "kind": kind, "updated_at": now}.items():
+            stored.tags.add(key=key).value.CopyFrom(tag_of(value))
+        request = message("schema.v1.InsertSchemaRequest")
+        request.property.CopyFrom(stored)
+        for node in self.said["nodes"]:
+            with grpc.insecure_channel(node["schema_address"]) as channel:
+                try:
+                    channel.unary_unary(INSERT)(request.SerializeToString(), timeout=10)
+                except grpc.RpcError:
+                    pass    # it is stored; that the node cannot read it either is no matter
 
     def stats(self):
         return self.control(stats=None)["stats"]

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that fail, lie or stay silent: a clear error to that query, and nobody else notices."""
+import threading
+import time
+
+import grpc
+import pytest
+
+from asking import CPM, CPM_ROWS, LATENCY, LATENCY_ROWS, ask, execution, query
+from process import wait_until
+
+MEASURE = "endpoint_latency_minute"
+WHOLE = query(ask(*LATENCY, limit=10_000))
+OTHER = query(ask(*CPM, limit=10_000))
+UNKNOWN = grpc.StatusCode.UNKNOWN
+
+
+def others_go_on(cluster):
+    assert len(cluster.client.query(OTHER, timeout=5).data_points) == CPM_ROWS
+
+
+def all_is_well(cluster):
+    assert len(cluster.client.query(WHOLE).data_points) == LATENCY_ROWS
+    others_go_on(cluster)
+
+
+@pytest.mark.sanitize
+def test_a_node_error_passes_unchanged(cluster):
+    cluster.nodes.fault("d2", group="sw_latency", error="code: STATUS_INTERNAL_ERROR, msg: the disk is on fire")
+    code, text = cluster.client.query_error(WHOLE)
+    assert (code, text) == (UNKNOWN, execution(MEASURE, "code: STATUS_INTERNAL_ERROR, msg: the disk is on fire"))
+    others_go_on(cluster)
+
+
+@pytest.mark.sanitize
+def test_errors_of_several_nodes_are_joined(cluster):
+    cluster.nodes.control(fault={"d3": {"group": "sw_latency", "error": "third"},
+                                 "d1": {"group": "sw_latency", "error": "first"}})
+    assert cluster.client.query_error(WHOLE) == (UNKNOWN, execution(MEASURE, "first; third"))
+
+
+@pytest.mark.sanitize
+def test_a_long_error_text_arrives(cluster):
+    cluster.nodes.fault("d1", group="sw_latency", error="Ärger " * 2000)
+    code, text = cluster.client.query_error(WHOLE)
+    assert code == UNKNOWN
+    assert "Ärger Ärger" in text and len(text) < 8192
+
+
+BROKEN = {
+    "random bytes": {"garbage": 500},
+    "random bytes that begin like a frame": {"garbage": 500, "seed": 7, "version_byte": 4},
+    "a frame cut in the head": {"truncate": 9},
+    "a frame cut in the middle": {"truncate": 200},
+    "a frame that lacks its last byte": {"truncate": -1},
+    "an absurd number of rows": {"huge": "rows"},
+    "an absurd number of columns": {"huge": "columns"},
+    "an absurd length of names": {"huge": "names"},
+    "frame version 0": {"version_byte": 0},
+    "frame version 9": {"version_byte": 9},
+    "rows instead of a frame": {"data_points": True},
+    "a failed trace": {"trace_error": True},
+    "no message at all": {"no_message": True},
+    "a status": {"status": {"code": "RESOURCE_EXHAUSTED", "message": "too busy"}},
+    "an internal status": {"status": {"code": "INTERNAL", "message": "a panic"}},
+}
+
+# Words that the client must find in the text, besides the query's frame.
+WORDS = {"rows instead of a frame": "vec distributed plan: got data_points proto response under raw wire mode",
+         "a failed trace": "data node trace error", "a status": "too busy", "an internal status": "a panic",
+         "frame version 0": "version 0", "frame version 9": "version 9", "no message at all": "EOF"}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_answer(cluster, name):
+    cluster.nodes.fault("d2", group="sw_latency", **BROKEN[name])
+    code, text = cluster.client.query_error(WHOLE)
+    assert code is not None, f"an answer of {len(text.data_points)} rows"
+    assert code in (UNKNOWN, grpc.StatusCode.FAILED_PRECONDITION), (code, text)
+    assert MEASURE in text and WORDS.get(name, "d2") in text, text
+    others_go_on(cluster)
+    cluster.nodes.fault("d2")
+    all_is_well(cluster)
+
+
+@pytest.mark.sanitize
+def test_a_wrong_frame_version_names_the_rule(cluster):
+    cluster.nodes.control(node={"d3": {"frame_version": 3}})
+    try:
+        code, text = cluster.client.query_error(WHOLE)
+    finally:
+        cluster.nodes.control(node={"d3": {"frame_version": 4}})
+    assert code == grpc.StatusCode.FAILED_PRECONDITION
+    assert "version 3" in text and "cluster" in text and "d3" in text, text
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bytes(cluster, seed):
+    """Any answer or any clear error will do, as long as the program lives and the next query is right."""
+    cluster.nodes.fault("d1", group="sw_latency", mutate=1 + seed % 7, seed=seed)
+    code, text = cluster.client.query_error(WHOLE)
+    assert code in (None, UNKNOWN, grpc.StatusCode.FAILED_PRECONDITION), (code, text)
+    cluster.nodes.fault("d1")
+    all_is_well(cluster)
+
+
+@pytest.mark.sanitize
+def test_a_slow_node_delays_only_its_queries(cluster):
+    cluster.nodes.fault("d1", group="sw_latency", delay_ms=1500)
+    slow = cluster.client.method("/banyandb.measure.v1.MeasureService/Query").future(WHOLE.SerializeToString(), timeout=20)
+    began = time.monotonic()
+    for _ in range(20):
+        others_go_on(cluster)
+    assert time.monotonic() - began < 1.5, "others waited"
+    assert not slow.done()
+    assert slow.result()
+
+
+def test_connections_cut_in_flight(cluster):
+    cluster.nodes.fault("d2", group="sw_latency", close=True)
+    code, text = cluster.client.query_error(WHOLE, timeout=10)
+    assert code == UNKNOWN
+    assert "rpc error: code = Unavailable desc = " in text, text
+    cluster.nodes.fault("d2")
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    all_is_well(cluster)
+
+
+def test_a_hung_node_costs_the_broadcast_timeout(start):
+    cluster = start(liaison_options=["--dst-broadcast-timeout=1s", "--data-client-health-check-interval=0s"])
+    cluster.nodes.fault("d1", group="sw_latency", hang=True)
+    began = time.monotonic()
+    code, text = cluster.client.query_error(WHOLE, timeout=20)
+    assert 0.9 < time.monotonic() - began < 3
+    assert (code, text) == (UNKNOWN, execution(
+        MEASURE, "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
+    others_go_on(cluster)
+
+
+def test_a_node_that_hangs_as_a_whole_is_found_by_its_health(start):
+    cluster = start(liaison_options=["--data-client-health-check-interval=500ms"])
+    cluster.nodes.control(health={"d2": "HANG"}, fault={"d2": {"hang": True}})
+    began = time.monotonic()
+    code, text = cluster.client.query_error(WHOLE, timeout=20)
+    assert code == UNKNOWN and "rpc error: code = " in text, (code, text)
+    assert time.monotonic() - began < 5, "it waited longer than the probe needs"
+    cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d2")
+    response, trailers = cluster.client.query_with_trailers(WHOLE)
+    assert trailers["banyandb-incomplete"] == "d2"
+    assert 0 < len(response.data_points) < LATENCY_ROWS
+    cluster.nodes.control(health={"d2": "SERVING"}, fault={"d2": None})
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    all_is_well(cluster)
+
+
+def test_a_node_goes_down_and_comes_back(start):
+    cluster = start(["--demo", "--nodes", 3], ["--data-client-health-check-interval=500ms"])
+    all_is_well(cluster)
+    cluster.nodes.control(stop=["d3"])
+    cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d3")
+    response, trailers = cluster.client.query_with_trailers(WHOLE)
+    assert trailers["banyandb-incomplete"] == "d3"
+    assert 0 < len(response.data_points) < LATENCY_ROWS
+    response, trailers = cluster.client.query_with_trailers(OTHER)
+    assert len(response.data_points) == CPM_ROWS, "a copy is on another node"
+    assert cluster.liaison.metric("bydb_incomplete_answers_total") >= 1
+    cluster.nodes.control(start={"d3": {}})
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    response, trailers = cluster.client.query_with_trailers(WHOLE)
+    assert len(response.data_points) == LATENCY_ROWS
+    assert "banyandb-incomplete" not in trailers
+
+
+def test_incomplete_answers_can_be_refused(start):
+    cluster = start(liaison_options=["--incomplete=fail", "--data-client-health-check-interval=500ms"])
+    all_is_well(cluster)
+    cluster.nodes.control(stop=["d1"])
+    cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d1")
+    code, text = cluster.client.query_error(WHOLE)
+    assert code == grpc.StatusCode.UNAVAILABLE
+    assert "d1" in text
+
+
+def test_all_nodes_down(start):
+    cluster = start(liaison_options=["--data-client-health-check-interval=500ms"])
+    cluster.nodes.control(stop=["d1", "d2"])
+    for node in ("d1", "d2"):
+        cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node=node)
+    code, text = cluster.client.query_error(WHOLE)
+    assert code == UNKNOWN
+    assert text == execution(MEASURE, "vec distributed plan: broadcast: no active nodes")
+    cluster.nodes.control(start={"d1": {}, "d2": {}})
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    all_is_well(cluster)
+
+
+def test_a_node_returns_at_another_port(start):
+    cluster = start(liaison_options=["--data-client-health-check-interval=500ms",
+                                     "--node-discovery-file-fetch-interval=1s"])
+    before = cluster.nodes.address("d2")
+    cluster.nodes.control(stop=["d2"], start={"d2": {"port": "new", "schema_port": "new"}})
+    assert cluster.nodes.address("d2") != before
+    cluster.nodes.control(discovery=["d1", "d2"])
+    wait_until(lambda: len(cluster.client.query(WHOLE).data_points) == LATENCY_ROWS, 30, "all rows again", step=0.2)
+
+
+def test_a_node_that_is_listed_later(start):
+    cluster = start(["--demo", "--nodes", 3], ["--node-discovery-file-fetch-interval=1s"],
+                    before=lambda nodes: nodes.control(discovery=["d1", "d2"]), ready=["d1", "d2"])
+    assert len(cluster.client.query(WHOLE).data_points) < LATENCY_ROWS
+    cluster.nodes.control(discovery=["d1", "d2", "d3"])
+    wait_until(lambda: len(cluster.client.query(WHOLE).data_points) == LATENCY_ROWS, 20, "the third node", step=0.2)
+
+
+@pytest.mark.sanitize
+def test_many_faults_under_load(cluster):
+    """Clients of a group that is well get right answers while another group fails in every way."""
+    stop, wrong = threading.Event(), []
+
+    def ask_the_other_group():
+        with cluster.liaison.client() as client:
+            while not stop.is_set():
+                if len(client.query(OTHER, timeout=20).data_points) != CPM_ROWS:
+                    wrong.append("rows")
+    threads = [threading.Thread(target=ask_the_other_group) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for fault in BROKEN.values():
+            cluster.nodes.fault("d1", group="sw_latency", **fault)
+            for _ in range(5):
+                assert cluster.client.query_error(WHOLE)[0] is not None
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not wrong

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The end of the process: running queries are finished, then it leaves with status 0."""
+import signal
+import time
+
+import grpc
+import pytest
+
+from asking import CPM, LATENCY, LATENCY_ROWS, ask, query
+from client import QUERY
+from process import wait_until
+from proto import parse
+
+pytestmark = pytest.mark.sanitize
+
+WHOLE = query(ask(*LATENCY, limit=10_000))
+
+
+def begin_slow(cluster, delay_ms):
+    cluster.nodes.fault("d1", group="sw_latency", delay_ms=delay_ms)
+    call = cluster.client.method(QUERY).future(WHOLE.SerializeToString(), timeout=30)
+    wait_until(lambda: cluster.nodes.stats()["d1"]["requests"], what="the node being asked")
+    return call
+
+
+@pytest.fixture
+def leaving(start):
+    """A cluster whose liaison ends within the test."""
+    def begin(*liaison_options):
+        cluster = start(liaison_options=liaison_options, ends=True)
+        return cluster
+    return begin
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_running_queries_finish(leaving, number):
+    cluster = leaving()
+    call = begin_slow(cluster, 1200)
+    cluster.liaison.process.signal(number)
+    assert len(parse("measure.v1.QueryResponse", call.result()).data_points) == LATENCY_ROWS
+    assert cluster.liaison.process.wait(10) == 0
+    with pytest.raises(grpc.RpcError) as refused:
+        cluster.client.query(query(ask(*CPM)), timeout=2)
+    assert refused.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+def test_an_idle_liaison_ends_at_once(leaving):
+    cluster = leaving()
+    assert cluster.client.query_error(WHOLE)[0] is None
+    cluster.liaison.process.signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert cluster.liaison.process.wait(10) == 0
+    assert time.monotonic() - began < 3
+
+
+def test_the_grace_is_limited(leaving):
+    cluster = leaving("--grace=500ms")
+    call = begin_slow(cluster, 20_000)
+    cluster.liaison.process.signal(signal.SIGTERM)
+    began = time.monotonic()
+    with pytest.raises(grpc.RpcError) as ended:
+        call.result()
+    assert ended.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert cluster.liaison.process.wait(10) == 0
+    assert time.monotonic() - began < 5
+
+
+def test_a_second_signal_ends_it_at_once(leaving):
+    cluster = leaving("--grace=60s")
+    call = begin_slow(cluster, 20_000)
+    cluster.liaison.process.signal(signal.SIGTERM)
+    time.sleep(0.3)
+    assert cluster.liaison.process.running()
+    cluster.liaison.process.signal(signal.SIGTERM)
+    assert cluster.liaison.process.wait(10) == 0
+    assert call.exception() is not None
+
+
+def test_health_turns_before_the_port_closes(leaving):
+    cluster = leaving("--drain-delay=1500ms")
+    cluster.liaison.process.signal(signal.SIGTERM)
+    wait_until(lambda: cluster.client.health() == "NOT_SERVING", 1.2, "NOT_SERVING")
+    assert cluster.client.query_error(query(ask(*CPM)))[0] is None, "the port is still open"
+    assert cluster.liaison.process.wait(10) == 0
+
+
+def test_no_query_is_lost_under_load(leaving):
+    """Calls that were begun are answered; calls refused with UNAVAILABLE may be tried elsewhere."""
+    cluster = leaving()
+    method = cluster.client.method(QUERY)
+    calls = [method.future(WHOLE.SerializeToString(), timeout=30) for _ in range(60)]
+    wait_until(lambda: cluster.nodes.stats()["d1"]["requests"], what="the node being asked")
+    cluster.liaison.process.signal(signal.SIGTERM)
+    outcomes = [call.exception() for call in calls]
+    assert all(why is None or why.code() == grpc.StatusCode.UNAVAILABLE for why in outcomes), outcomes
+    assert any(why is None for why in outcomes)
+    assert cluster.liaison.process.wait(15) == 0
