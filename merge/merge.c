@@ -202,6 +202,7 @@ static bool give(struct merge *merge, const struct window_row *from, struct sink
         return false;
     }
     struct row row = {
+        .group = from->source->group,
         .has_time = true,
         .timestamp = column_int(from->source->time, from->row),
         .version = column_int(from->source->version, from->row),

@@ -10,6 +10,7 @@
 #include "merge/layout.h"
 
 struct row {
+    size_t group;      /* index in the plan's groups; 0 for aggregates */
     bool has_time;     /* rows of a scan; false for aggregates: no timestamp in the answer */
     int64_t timestamp; /* nanoseconds since the epoch */
     int64_t version;
