@@ -42,7 +42,6 @@ enum request_step {
     REQUEST_GO_ON,
     REQUEST_ANSWERED, /* the answer is known without asking nodes: statuses, or an empty result */
     REQUEST_WAIT,     /* a group's revision is not there yet: try again with a newer catalog */
-    REQUEST_REFUSED,  /* err */
 };
 
 /* The bytes are looked through before protobuf-c gets them (proto/depth.h); a request that would
