@@ -16,6 +16,7 @@
 
 #include <event2/event.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -121,7 +122,8 @@ static bool write_ports(const struct liaison *liaison, struct error *err)
         written = false;
     }
     if (!written || rename(temporary, path) != 0) {
-        return error_set(err, ERROR_INTERNAL, "cannot write --ports-file=%s: %m", path);
+        return error_set(err, ERROR_INTERNAL, "cannot write --ports-file=%s: %s", path,
+                         strerror(errno));
     }
     return true;
 }
@@ -262,7 +264,7 @@ static bool start(struct liaison *liaison, struct error *err)
         return false;
     }
     if (pthread_create(&liaison->control_thread, NULL, run_control, liaison->control) != 0) {
-        return error_set(err, ERROR_INTERNAL, "cannot start the control thread: %m");
+        return error_set(err, ERROR_INTERNAL, "cannot start the control thread");
     }
     watch_signals(liaison);
     mask_signals(SIG_UNBLOCK);

@@ -33,7 +33,7 @@ struct health *edge_health(struct edge *edge)
 static void publish(struct edge *edge)
 {
     metrics_charge(edge->shard, &edge->charge);
-    metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_exchanges(edge->server));
+    metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_live(edge->server).exchanges);
 }
 
 static void on_publish(struct loop_timer *timer)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "liaison/cluster/node.h"
+#include "liaison/cluster/world.h"
 #include "liaison/log.h"
 #include "liaison/metrics.h"
 #include "liaison/options.h"

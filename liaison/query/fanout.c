@@ -109,15 +109,24 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
     complete_if_done(fanout);
 }
 
+static bool on_admit(void *owner, size_t declared, struct error *err)
+{
+    const struct ask *ask = owner;
+    return ask->fanout->events.admit(ask->fanout->owner, declared, err) ||
+           error_prefix(err, "node %s", ask->node);
+}
+
 void fanout_ask(struct fanout *fanout, size_t group, size_t rank, struct node *node,
                 const struct node_call_options *call)
 {
+    struct node_call_options options = *call;
+    options.admit = on_admit;
     assert(fanout->asked < fanout->capacity && !fanout->sealed);
     struct ask *ask = &fanout->asks[fanout->asked++];
     *ask = (struct ask){.fanout = fanout, .group = group, .rank = rank};
     ask->node = arena_strdup(fanout->arena, slice_str(node_name(node)));
     fanout->open++;
-    ask->call = node_send(node, call, on_node_answer, ask);
+    ask->call = node_send(node, &options, on_node_answer, ask);
 }
 
 void fanout_seal(struct fanout *fanout)

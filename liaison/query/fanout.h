@@ -18,6 +18,8 @@ struct fanout_events {
     /* A node's SendResponse body; false fails that call with err. The message is borrowed. */
     bool (*on_answer)(void *owner, size_t group, size_t rank, struct msg *msg, struct slice body,
                       struct error *err);
+    /* Asked before a node's message of this declared size is received; false refuses it. */
+    bool (*admit)(void *owner, size_t declared, struct error *err);
     /* NULL when all answered. Otherwise the calls' errors in (group, node) order, joined by "; ";
      * the code is the first one's. */
     void (*on_complete)(void *owner, const struct error *failed);
@@ -26,7 +28,7 @@ struct fanout_events {
 /* Lives in the region. Room for `capacity` calls. */
 struct fanout *fanout_open(struct arena *arena, size_t capacity, const struct fanout_events *events,
                            void *owner);
-/* `rank` is the node's place by name. `why` is why there is no call when node is NULL. */
+/* `rank` is the node's place by name; `call->admit` is the fan-out's. */
 void fanout_ask(struct fanout *fanout, size_t group, size_t rank, struct node *node,
                 const struct node_call_options *call);
 /* No more calls are asked; without any, on_complete comes from inside. */

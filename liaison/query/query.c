@@ -7,7 +7,7 @@
 #include "liaison/query/query.h"
 
 #include "frame/envelope.h"
-#include "liaison/cluster/selector.h"
+#include "liaison/cluster/selection.h"
 #include "liaison/query/fanout.h"
 #include "merge/merge.h"
 #include "proto/response.h"
@@ -301,7 +301,6 @@ static void ask_group(struct query *query, size_t group, const struct group_call
         .sender_node = options_of(query)->node_name,
         .deadline = call_deadline(query),
         .charge = &query->charge,
-        .admit = admit,
     };
     for (size_t i = 0; i < call->selection.asked_count; i++) {
         uint32_t rank = call->selection.asked[i];
@@ -375,7 +374,8 @@ static bool ask(struct query *query, struct error *err)
     if (!may_be_incomplete(query, err)) {
         return false;
     }
-    static const struct fanout_events events = {.on_answer = on_answer, .on_complete = on_complete};
+    static const struct fanout_events events = {
+        .admit = admit, .on_answer = on_answer, .on_complete = on_complete};
     query->merge =
         merge_open(&query->request.plan, options_of(query)->frame_versions, &query->arena);
     query->fanout = fanout_open(&query->arena, count_calls, &events, query);
