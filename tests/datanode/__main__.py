@@ -13,6 +13,8 @@ import demo
 import suite
 from clock import DAY, from_iso, to_iso
 from cluster import Cluster
+from control import Commands, ControlServer
+from rpc import HOST
 
 SUITE_T0 = "2026-03-02T08:00:00Z"
 
@@ -59,10 +61,10 @@ def wait_for_end(with_stdin):
     ended.wait()
 
 
-def describe(cluster, t0, path):
+def describe(cluster, t0, path, control):
     nodes = [{"name": node.name, "address": node.address, "schema_address": node.schema_address,
               "frame_version": node.frame_version} for node in cluster.nodes.values()]
-    return {"discovery": path, "t0": to_iso(t0), "nodes": nodes}
+    return {"discovery": path, "control": f"http://{HOST}:{control.port}/", "t0": to_iso(t0), "nodes": nodes}
 
 
 def main():
@@ -73,8 +75,11 @@ def main():
         path = options.discovery or os.path.join(folder, "nodes.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(cluster.discovery())
-        print(json.dumps(describe(cluster, t0, path)), flush=True)
+        control = ControlServer(Commands(cluster, path))
+        control.start()
+        print(json.dumps(describe(cluster, t0, path, control)), flush=True)
         wait_for_end(options.exit_with_stdin)
+        control.stop()
     cluster.stop()
 
 

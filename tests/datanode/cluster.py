@@ -31,13 +31,13 @@ def _top_n_result(group):
 class Cluster:
     """`now` is the time that counts as present (ns): rows past their TTL are not stored.
 
-    `created_at` is when the schema objects were created; `replicas` replaces the figure of every measure group.
+    `created_at` is when nodes and schema objects were created; `replicas` replaces the figure of every measure group.
     """
 
     def __init__(self, nodes, now, created_at, frame_versions=(4,), constants=True, replicas=None, seed=0):
         self.catalog, self.now, self.replicas, self.created_at = Catalog(), now, replicas, created_at
         names = [f"d{number + 1}" for number in range(nodes)]
-        self.nodes = {name: Node(name, self.catalog, frame_versions[number % len(frame_versions)], constants,
+        self.nodes = {name: Node(name, self.catalog, created_at, frame_versions[number % len(frame_versions)], constants,
                                  seed + number, self._schema_changed) for number, name in enumerate(names)}
         self.placement = Placement(self.catalog, names)
         self._revisions = itertools.count(created_at)

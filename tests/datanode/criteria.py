@@ -35,11 +35,11 @@ def everything():
     return Filter(lambda subject: True, frozenset(), {})
 
 
-def compile_criteria(criteria, view):
-    """The Filter of a Criteria message, or CriteriaError."""
+def compile_criteria(criteria, view, need_index=True):
+    """The Filter of a Criteria message, or CriteriaError. Only the write side may read tags without an index."""
     kind = criteria.WhichOneof("exp")
     if kind == "condition":
-        return _compile_condition(criteria.condition, view)
+        return _compile_condition(criteria.condition, view, need_index)
     if kind is None:
         raise CriteriaError("invalid criteria type")
     expression = criteria.le
@@ -47,7 +47,7 @@ def compile_criteria(criteria, view):
     if not sides:
         raise CriteriaError(f"both sides(left and right) of [{debug_text(criteria)}] are empty: "
                             "invalid logical expression")
-    filters = [compile_criteria(side, view) for side in sides]
+    filters = [compile_criteria(side, view, need_index) for side in sides]
     return filters[0] if len(filters) == 1 else _join(expression.op, *filters)
 
 
@@ -70,7 +70,7 @@ def _common_entities(left, right):
     return {**left, **right}
 
 
-def _compile_condition(condition, view):
+def _compile_condition(condition, view, need_index):
     kind = condition.value.WhichOneof("value")
     name, is_entity = condition.name, condition.name in view.entity
     if is_entity and condition.op in (EQ, IN) and kind in ("str", "int"):
@@ -79,7 +79,7 @@ def _compile_condition(condition, view):
         return _pin(name, set(getattr(condition.value, kind).value))
     if kind not in ("str", "int", "str_array", "int_array", "null"):
         raise CriteriaError(f"index filter parses {debug_text(condition)}: {_BAD_VALUE}")
-    if name not in view.rule_by_tag and not (view.index_mode and is_entity):
+    if need_index and name not in view.rule_by_tag and not (view.index_mode and is_entity):
         raise CriteriaError(f"mandatory index rule conf:{debug_text(condition)}: {_BAD_OPERATION}")
     test = _test(condition, kind, view)
     return Filter(lambda subject: test(subject.value(name)), frozenset([name]), {})

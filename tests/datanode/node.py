@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """One data node: a cluster port, a schema port, its rows, its registry and its misbehaviour."""
-import time
-
 import messages
 from faults import Faults
 from health import Health
@@ -19,8 +17,8 @@ ROLES = {"META": 1, "DATA": 2, "LIAISON": 3}
 class Node:
     """Starts nothing by itself; `start` opens the ports, `stop` closes them, both as often as a test likes."""
 
-    def __init__(self, name, catalog, frame_version, constants=True, seed=0, on_schema_change=None):
-        self.name, self.catalog = name, catalog
+    def __init__(self, name, catalog, created_at, frame_version, constants, seed, on_schema_change):
+        self.name, self.catalog, self.created_at = name, catalog, created_at
         self.frame_version, self.constants = frame_version, constants
         self.labels, self.roles = {}, ["META", "DATA"]
         self.announced = None       # another grpc_address than the real one, to test that it is the one dialled
@@ -28,7 +26,6 @@ class Node:
         self.faults, self.log, self.health = Faults(), RequestLog(), Health()
         self.replay = self.synthetic = None
         self.channel = QueryChannel(self)
-        self.created_at = time.time_ns()
         self.port = self.schema_port = 0
         self._servers = []
 

@@ -4,7 +4,9 @@ import grpc
 from google.protobuf.message import DecodeError
 
 import answers
+import topn
 import version
+from faults import pause
 from messages import cluster, measure
 from rpc import services
 
@@ -66,12 +68,18 @@ class QueryChannel:
 
     def _respond(self, topic, request, body, group, context):
         node = self._node
-        for stand_in in (node.replay, node.synthetic if topic == MEASURE_TOPIC else None):
-            response = stand_in and stand_in.respond(group)
-            if response:
-                response.message_id = request.message_id
-                return response
-        error, answer = _ANSWERS[topic](node, body, context)
+        if node.replay is not None:
+            response = node.replay.respond(group)
+            response.message_id = request.message_id
+            return response
+        if node.synthetic is not None and topic == MEASURE_TOPIC:
+            return node.synthetic.respond(request.message_id)
+        try:
+            error, answer = _ANSWERS[topic](node, body)
+        except topn.NodePanic as panic:
+            context.abort(grpc.StatusCode.INTERNAL, str(panic))
+        except topn.NodeStuck:
+            pause(context)
         return cluster.SendResponse(message_id=request.message_id, error=error, body=answer)
 
 

@@ -6,7 +6,7 @@ import pathlib
 from google.protobuf import json_format
 
 from clock import MILLISECOND
-from messages import measure
+from messages import measure, nanoseconds
 from rows import Point
 from values import from_field, from_tag
 
@@ -32,7 +32,9 @@ def _points(cluster, folder, write, t0):
     keys, fields = _order(view, write["data_point_spec"])
     for index, row in enumerate(rows):
         offset = write["base_offset_ms"] - (len(rows) - 1 - index) * write["interval_ms"]
-        yield point(row, t0 + offset * MILLISECOND, keys, fields)
+        found = point(row, keys, fields)
+        found.timestamp = t0 + offset * MILLISECOND
+        yield found
 
 
 def _order(view, spec):
@@ -48,10 +50,10 @@ def schema_order(view):
     return [[(family.name, tag.name) for tag in family.tags] for family in view.measure.tag_families]
 
 
-def point(row, timestamp, keys, fields):
+def point(row, keys, fields):
     """A Point from the JSON of a DataPointValue; missing trailing tags are null."""
     value = json_format.ParseDict(row, measure.DataPointValue())
     tags = {key: None for family in keys for key in family}
     for family, names in zip(value.tag_families, keys):
         tags.update(zip(names, map(from_tag, family.tags)))
-    return Point(timestamp, tags, dict(zip(fields, map(from_field, value.fields))), value.version)
+    return Point(nanoseconds(value.timestamp), tags, dict(zip(fields, map(from_field, value.fields))), value.version)

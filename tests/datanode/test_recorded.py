@@ -69,12 +69,12 @@ def compare(nodes, folder):
     for entry, request, reply in exchanges(folder):
         node, recorded = nodes[entry["node"]], wire.SendResponse.FromString(reply)
         if entry["topic"] == "v1:topN-query":
-            error, body = answers.topn_query(node, measure.TopNRequest.FromString(request), None)
+            error, body = answers.topn_query(node, measure.TopNRequest.FromString(request))
             assert error == recorded.error
             compare_items(body, recorded.body)
             continue
         asked = measure.InternalQueryRequest.FromString(request)
-        error, body = answers.measure_query(node, asked, None)
+        error, body = answers.measure_query(node, asked)
         assert error == recorded.error
         view = node.catalog.measure(asked.request.groups[0], asked.request.name)
         compare_frames(body, recorded.body, ordered=view is None or not view.index_mode)
