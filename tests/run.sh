@@ -8,7 +8,7 @@
 #       unit          gcc build, unit tests
 #       sanitize      clang build with AddressSanitizer, UBSan and LeakSanitizer, the same tests
 #       tidy          clang-tidy over all floors
-#       acceptance    queries through a real gRPC client over sample data nodes
+#       acceptance    the sample data nodes, and queries over them through a real gRPC client
 #       integration   the real program, real sockets, faults; a part again on the sanitizer build
 #       fuzz          each entry for FUZZ_SECONDS (60)
 #       bench         benchmarks of an optimised build, printed
@@ -217,6 +217,7 @@ stage_tidy() {
 
 stage_acceptance() {
     stage_begin acceptance "queries over sample data nodes"
+    pytest_run datanode 600 tests/datanode
     if build_gcc; then
         BYDB_LIAISON=$PWD/build-check/gcc/liaison/bydb-liaison \
             pytest_run acceptance 1500 tests/acceptance

@@ -20,8 +20,8 @@ declare -A system_headers=(
     [proto]="$pure|stdio|stdatomic|time|ctype|protobuf-c/protobuf-c|jansson|xxhash"
     [liaison]='.*'
 )
-outside='socket|connect|accept|bind|listen|send|recv|open|fopen|read|write|close|poll|select'
-outside+='|time|clock|clock_gettime|gettimeofday|getenv|setenv|printf|fprintf|puts|perror|syslog'
+# What allowed headers would still let a pure floor reach.
+outside='fopen|printf|fprintf|puts|perror|getenv|setenv|system|exit|time|clock|clock_gettime'
 
 faults=0
 fault() {
