@@ -25,16 +25,17 @@ static struct slice trim(const char *text)
     return slice;
 }
 
-/* The selector of the first stage of this name that has one; len 0 = none. */
-static struct slice selector_of(const resource_opts *opts, const char *name)
+/* The first stage of this name that has a selector, or NULL. */
+static const Banyandb__Common__V1__LifecycleStage *find_stage(const resource_opts *opts,
+                                                              const char *name)
 {
     for (size_t i = 0; i < opts->n_stages; i++) {
-        struct slice selector = trim(opts->stages[i]->node_selector);
-        if (strcasecmp(opts->stages[i]->name, name) == 0 && selector.len > 0) {
-            return selector;
+        if (strcasecmp(opts->stages[i]->name, name) == 0 &&
+            trim(opts->stages[i]->node_selector).len > 0) {
+            return opts->stages[i];
         }
     }
-    return slice_of(NULL, 0);
+    return NULL;
 }
 
 /* Names of stages, and the selector that the name "hot" stands for besides. */
@@ -48,17 +49,22 @@ static void collect(struct request_group *group, const resource_opts *opts,
                     const struct wanted *wanted, struct arena *arena)
 {
     struct slice *selectors = arena_array(arena, struct slice, 2 * wanted->count);
+    uint32_t *replicas = arena_array(arena, uint32_t, 2 * wanted->count + 1);
     size_t found = 0;
+    replicas[0] = opts->replicas;
     for (size_t i = 0; i < wanted->count; i++) {
-        struct slice selector = selector_of(opts, wanted->names[i]);
-        if (selector.len > 0) {
-            selectors[found++] = selector;
+        const Banyandb__Common__V1__LifecycleStage *stage = find_stage(opts, wanted->names[i]);
+        if (stage != NULL) {
+            replicas[found] = stage->replicas;
+            selectors[found++] = trim(stage->node_selector);
         }
         if (wanted->hot_selector[0] != '\0' && strcasecmp(wanted->names[i], "hot") == 0) {
+            replicas[found] = opts->replicas;
             selectors[found++] = slice_str(wanted->hot_selector);
         }
     }
     group->selectors = selectors;
+    group->replicas = replicas;
     group->selector_count = found;
 }
 
