@@ -7,7 +7,7 @@
 #include "liaison/query/query.h"
 
 #include "frame/envelope.h"
-#include "liaison/cluster/selection.h"
+#include "liaison/query/broadcast.h"
 #include "liaison/query/fanout.h"
 #include "merge/merge.h"
 #include "proto/response.h"
@@ -48,7 +48,6 @@ struct query {
     struct merge *merge;   /* borrow: region */
     struct chain chain;    /* own: the response so far */
     struct response response;
-    char *incomplete; /* own: names of the nodes that are missing, or NULL */
 };
 
 static const struct options *options_of(const struct query *query)
@@ -135,7 +134,6 @@ static void end(struct query *query, const struct error *err)
         chain_move(&query->chain, &job->response);
         log_if_slow(query, took);
     }
-    job->incomplete = query->incomplete;
     job->query = NULL;
     give_back(query);
     loop_reap(loop_of(query), query, free_query);
@@ -253,137 +251,28 @@ static bool admit(void *owner, size_t declared, struct error *err)
                      declared, query->charge.total, budget);
 }
 
-static uint64_t call_deadline(const struct query *query)
-{
-    int64_t timeout = options_of(query)->dst_broadcast_timeout;
-    uint64_t deadline = loop_now(loop_of(query)) + (uint64_t)(timeout > 0 ? timeout : 15000000000);
-    uint64_t client = query->job->deadline;
-    return client != 0 && client < deadline ? client : deadline;
-}
-
-struct group_call {
-    struct selection selection;
-    struct slice body;
-    const char *group;
-};
-
-static bool broadcast_error(const struct query *query, size_t group, struct error *err)
-{
-    if (query->request.group_count == 1) {
-        return error_prefix(err, "vec distributed plan: broadcast");
-    }
-    return error_prefix(err, "vec distributed plan: broadcast group %.*s",
-                        SLICE_ARG(query->request.groups[group].name));
-}
-
-static bool prepare_group(struct query *query, size_t group, const bool *up,
-                          struct group_call *call, struct error *err)
-{
-    const struct request_group *asked = &query->request.groups[group];
-    size_t members = query->world->member_count;
-    call->selection.asked = arena_array(&query->arena, uint32_t, members);
-    call->selection.missing = arena_array(&query->arena, uint32_t, members);
-    if (!selection_make(&call->selection, query->world, up, asked->name, asked->selectors,
-                        asked->selector_count, err)) {
-        return broadcast_error(query, group, err);
-    }
-    call->group = arena_strdup(&query->arena, asked->name);
-    call->body = request_push(&query->request, group, &query->arena);
-    return true;
-}
-
-static void ask_group(struct query *query, size_t group, const struct group_call *call)
-{
-    struct node_call_options options = {
-        .topic = "v1:internal-measure-query",
-        .body = call->body,
-        .group = call->group,
-        .sender_node = options_of(query)->node_name,
-        .deadline = call_deadline(query),
-        .charge = &query->charge,
-    };
-    for (size_t i = 0; i < call->selection.asked_count; i++) {
-        uint32_t rank = call->selection.asked[i];
-        const struct member *member = &query->world->members[rank];
-        fanout_ask(query->fanout, group, rank, executor_node(query->executor, member), &options);
-    }
-}
-
-/* Names of members that some group should have asked, in their order, each once. */
-static void note_missing(struct query *query, const struct group_call *calls)
-{
-    const struct world *world = query->world;
-    bool *missing = arena_array(&query->arena, bool, world->member_count);
-    size_t len = 1;
-    for (size_t group = 0; group < query->request.group_count; group++) {
-        for (size_t i = 0; i < calls[group].selection.missing_count; i++) {
-            missing[calls[group].selection.missing[i]] = true;
-        }
-    }
-    for (size_t i = 0; i < world->member_count; i++) {
-        len += missing[i] ? strlen(world->members[i].name) + 2 : 0;
-    }
-    if (len == 1) {
-        return;
-    }
-    query->incomplete = calloc(1, len);
-    char *to = query->incomplete;
-    for (size_t i = 0; to != NULL && i < world->member_count; i++) {
-        if (missing[i]) {
-            const char *comma = to == query->incomplete ? "" : ", ";
-            to = stpcpy(stpcpy(to, comma), world->members[i].name);
-        }
-    }
-}
-
-/* --incomplete=fail: an answer that lacks nodes is worse than none. */
-static bool may_be_incomplete(const struct query *query, struct error *err)
-{
-    if (query->incomplete == NULL || options_of(query)->incomplete != INCOMPLETE_FAIL) {
-        return true;
-    }
-    return error_set(err, ERROR_UNAVAILABLE,
-                     "the answer would lack data nodes that are down: %s (--incomplete=fail)",
-                     query->incomplete);
-}
-
-static const bool *members_up(struct query *query)
-{
-    const struct world *world = query->world;
-    bool *up = arena_array(&query->arena, bool, world->member_count);
-    for (size_t i = 0; i < world->member_count; i++) {
-        struct node *node = executor_node(query->executor, &world->members[i]);
-        up[i] = node != NULL && node_state(node) == NODE_UP;
-    }
-    return up;
-}
-
 static bool ask(struct query *query, struct error *err)
 {
-    size_t groups = query->request.group_count;
-    struct group_call *calls = arena_array(&query->arena, struct group_call, groups);
-    const bool *up = members_up(query);
-    size_t count_calls = 0;
-    for (size_t group = 0; group < groups; group++) {
-        if (!prepare_group(query, group, up, &calls[group], err)) {
-            return false;
-        }
-        count_calls += calls[group].selection.asked_count;
-    }
-    note_missing(query, calls);
-    if (!may_be_incomplete(query, err)) {
-        return false;
-    }
     static const struct fanout_events events = {
         .admit = admit, .on_answer = on_answer, .on_complete = on_complete};
+    struct broadcast broadcast = {
+        .executor = query->executor,
+        .world = query->world,
+        .request = &query->request,
+        .arena = &query->arena,
+        .charge = &query->charge,
+        .client_deadline = query->job->deadline,
+    };
+    bool prepared = broadcast_prepare(&broadcast, err);
+    query->job->incomplete = broadcast.incomplete;
+    if (!prepared) {
+        return false;
+    }
     query->merge =
         merge_open(&query->request.plan, options_of(query)->frame_versions, &query->arena);
-    query->fanout = fanout_open(&query->arena, count_calls, &events, query);
+    query->fanout = fanout_open(&query->arena, broadcast.call_count, &events, query);
     set_state(query, QUERY_ASKING);
-    for (size_t group = 0; group < groups; group++) {
-        ask_group(query, group, &calls[group]);
-    }
-    fanout_seal(query->fanout);
+    broadcast_ask(&broadcast, query->fanout);
     return true;
 }
 
