@@ -146,20 +146,36 @@ struct slice chain_front(const struct chain *chain)
     return block == NULL ? slice_of(NULL, 0) : slice_of(block->bytes + block->begin, block->len);
 }
 
+/* Drops up to `len` bytes of the first block; returns how many. */
+static size_t drop_in_first(struct chain *chain, size_t len)
+{
+    struct chain_block *first = chain->first;
+    const size_t part = first->len < len ? first->len : len;
+    first->begin += part;
+    first->len -= part;
+    chain->len -= part;
+    return part;
+}
+
 void chain_drop(struct chain *chain, size_t len)
 {
     assert(len <= chain->len);
     while (len > 0) {
-        struct chain_block *first = chain->first;
-        if (first->len <= len) {
-            len -= first->len;
+        len -= drop_in_first(chain, len);
+        if (chain->first->len == 0) {
             free(unlink_first(chain));
-            continue;
         }
-        first->begin += len;
-        first->len -= len;
-        chain->len -= len;
-        len = 0;
+    }
+}
+
+void chain_pass(struct chain *chain, size_t len, struct chain *spent)
+{
+    assert(len <= chain->len);
+    while (len > 0) {
+        len -= drop_in_first(chain, len);
+        if (chain->first->len == 0) {
+            chain_shift(chain, spent);
+        }
     }
 }
 

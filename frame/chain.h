@@ -44,6 +44,8 @@ void chain_prepend(struct chain *chain, struct slice bytes);
 /* The first bytes in one place; then drops bytes from the front, freeing finished blocks. */
 struct slice chain_front(const struct chain *chain);
 void chain_drop(struct chain *chain, size_t len);
+/* The same, but finished blocks go behind those of `spent`: somebody still reads them. */
+void chain_pass(struct chain *chain, size_t len, struct chain *spent);
 
 /* Moves the bytes to `to` (initialised, empty); the charge moves from one account to the other. */
 void chain_move(struct chain *from, struct chain *to);

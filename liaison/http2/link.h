@@ -25,12 +25,19 @@ enum link_state {
 };
 
 struct link_options {
-    const char *address; /* borrow during link_open: "host:port", "[v6]:port" */
+    const char *address;         /* borrow during link_open: "host:port", "[v6]:port" */
     struct ssl_ctx_st *tls;      /* borrow; NULL = clear text. Host name and SNI: the host part */
     uint64_t connect_timeout_ms; /* 0 = 5,000 */
     size_t max_message_bytes;    /* of one answer */
     uint32_t window_bytes;       /* both levels; 0 = 32 MiB and a bit */
-    struct charge *charge;       /* borrow: wire buffers */
+    struct charge *charge;       /* borrow: wire buffers and what is sent; outlives the link */
+    struct link_live *live;      /* borrow: outlives the loop's last turn; NULL = not counted */
+};
+
+/* What is alive, until it is reaped; shared by as many links as one likes, on one thread. */
+struct link_live {
+    size_t links;
+    size_t calls;
 };
 
 struct link_events {
@@ -54,10 +61,10 @@ struct call_events {
 };
 
 struct call_options {
-    const char *path;      /* borrow during call_open */
-    uint64_t deadline;     /* loop_now's clock, 0 = none: sent as grpc-timeout and enforced here */
+    const char *path;  /* borrow during call_open */
+    uint64_t deadline; /* loop_now's clock, 0 = none: sent as grpc-timeout and enforced here */
     const char *metadata[8]; /* borrow during call_open: key, value, key, value, NULL */
-    struct charge *charge; /* borrow: pays for received messages; outlives the call's messages */
+    struct charge *charge;   /* borrow: pays for received messages; outlives the call's messages */
     /* Asked before a message of this declared size is received; false refuses it and ends the
      * call with err. NULL = only the link's limit. */
     bool (*admit)(void *owner, size_t declared, struct error *err);
@@ -68,5 +75,15 @@ struct call *call_open(struct link *link, const struct call_options *options,
                        const struct call_events *events, void *owner /* borrow */);
 /* Sends one message (copied); `last` half-closes. */
 void call_send(struct call *call, struct slice message, bool last);
+/* Nothing more will be sent. A no-op after `last`. */
+void call_half_close(struct call *call);
+/* A streaming node is slowed down while `hold` is set: its window is not opened again. */
+void call_hold_input(struct call *call, bool hold);
+/* Bytes that the node has not taken yet. */
+size_t call_unsent(const struct call *call);
+/* A trailer of the answer, inside on_end; a header of it, inside on_message or on_end. ptr NULL
+ * when absent. Borrowed until the event returns. */
+struct slice call_trailer(const struct call *call, const char *key);
+struct slice call_header(const struct call *call, const char *key);
 /* RST_STREAM(CANCEL), NULLs the pointer; no event comes any more. NULL is a no-op. */
 void call_cancel(struct call **call);

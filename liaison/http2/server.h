@@ -2,8 +2,8 @@
 /*
  * The gRPC server side: a listener, its client connections, and one exchange for each stream.
  *
- *     on_open ─▶ on_message … ─▶ on_half_close ─▶ exchange_respond / exchange_send / exchange_finish
- *                                      on_gone (at any time before the end: client left or reset)
+ *     on_open ─▶ on_message … ─▶ on_half_close ─▶ exchange_respond / exchange_send /
+ * exchange_finish on_gone (at any time before the end: client left or reset)
  *
  * The server checks everything that is HTTP/2 and gRPC (method, content type, prefix, size,
  * compression, deadline syntax); its user sees only well-formed calls. All of it runs on one loop.
@@ -30,9 +30,18 @@ struct server_events {
     void (*on_open)(void *owner, struct exchange *exchange, const struct exchange_head *head);
     void (*on_message)(void *owner, struct exchange *exchange, struct msg *msg /* take */);
     void (*on_half_close)(void *owner, struct exchange *exchange);
-    /* The client cancelled, the connection broke or the deadline passed (then the server has
-     * already answered DEADLINE_EXCEEDED). The exchange must not be used afterwards. */
+    /* The client cancelled, the connection broke, the deadline passed or the request turned out to
+     * be malformed (in these two cases the server has already answered). The exchange must not be
+     * used afterwards. Not called for an exchange that was finished. */
     void (*on_gone)(void *owner, struct exchange *exchange, const struct error *why);
+    /* For the log; may be NULL. A client ("ip:port") has gone, and why. */
+    void (*on_disconnect)(void *owner, const char *peer, const struct error *why);
+};
+
+/* What is alive. */
+struct server_live {
+    size_t connections;
+    size_t exchanges; /* until their last byte has left, the client's part included */
 };
 
 struct server_options {
@@ -51,11 +60,23 @@ struct server *server_open(struct loop *loop, const struct server_options *optio
                            struct error *err) MUST_CHECK;
 uint16_t server_port(const struct server *server);
 
+struct server_live server_live(const struct server *server);
+
 /* Stops accepting, sends GOAWAY twice as gRPC does; calls begun so far go on. on_drained is called
  * (once, from the loop) when the last connection is gone. */
 void server_drain(struct server *server, void (*on_drained)(void *owner));
-/* Cuts what is left; on_gone is called for open exchanges. */
+/* Cuts what is left and NULLs the pointer. on_gone is called for open exchanges, from the loop, at
+ * the latest by loop_free: the owner lives until then. No other event comes. */
 void server_close(struct server **server);
+
+/* Inside on_open: a unary call. on_message comes once and not before the client has finished; no
+ * message or a second one is answered with INTERNAL here. */
+void exchange_expect_unary(struct exchange *exchange);
+/* A streaming client is slowed down while `hold` is set: its window is not opened again. */
+void exchange_hold_input(struct exchange *exchange, bool hold);
+/* Bytes of answers that the client has not taken yet: a streaming answer waits when it is large.
+ * Asked from a timer or before each exchange_send. */
+size_t exchange_unsent(const struct exchange *exchange);
 
 /* Value of a metadata key in the request headers (lower case, borrowed until the exchange ends);
  * len 0 and ptr NULL when absent. */
@@ -70,8 +91,9 @@ void *exchange_user(const struct exchange *exchange);
 
 /* Adds a trailer that goes out with the end of the call; ASCII value; both copied. */
 void exchange_trailer(struct exchange *exchange, const char *key, const char *value);
-/* Sends one message (its bytes without the prefix; taken). Streaming calls may do so repeatedly. */
-void exchange_send(struct exchange *exchange, struct chain *message /* take: left empty */);
+/* Sends one message (its bytes without the prefix; taken, left empty). Streaming calls may do so
+ * repeatedly. Its charge must be one of this thread, or NULL: it moves to the server's. */
+void exchange_send(struct exchange *exchange, struct chain *message /* take */);
 /* Ends the call: NULL or code NONE = OK. After it the exchange must not be used. */
 void exchange_finish(struct exchange *exchange, const struct error *status);
 /* exchange_send + exchange_finish(OK). */

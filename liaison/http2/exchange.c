@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The life of one call on the server: checks what gRPC asks for, tells the user about well-formed
+ * calls only, and sees the answer out. Whoever finds the end first (user, client, deadline, a
+ * malformed request) sets the state; everybody else looks at it.
+ */
+#include "liaison/http2/exchange.h"
+
+#include "liaison/http2/connection.h"
+#include "liaison/http2/fields.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static void set_state(struct exchange *exchange, enum exchange_state state)
+{
+    assert(state > exchange->state); /* only forward; every step may be left out */
+    exchange->state = state;
+}
+
+static bool is_users(const struct exchange *exchange)
+{
+    return exchange->state == EXCHANGE_RECEIVING || exchange->state == EXCHANGE_ANSWERING;
+}
+
+static const struct server_events *events(const struct exchange *exchange)
+{
+    return exchange->connection->settings->events;
+}
+
+static void *owner(const struct exchange *exchange)
+{
+    return exchange->connection->settings->owner;
+}
+
+static nghttp2_session *session(const struct exchange *exchange)
+{
+    return exchange->stream.h2->session;
+}
+
+/* The answer */
+
+static void begin_answer(struct exchange *exchange)
+{
+    struct fields fields = {.len = 0};
+    fields_add_text(&fields, ":status", "200");
+    fields_add_text(&fields, "content-type", "application/grpc");
+    const nghttp2_data_provider body = stream_provider(&exchange->stream);
+    nghttp2_submit_response(session(exchange), exchange->stream.id, fields.list, fields.len, &body);
+    exchange->begun = true;
+}
+
+/* One HEADERS frame is the whole answer. */
+static void answer_at_once(struct exchange *exchange, unsigned http_status)
+{
+    char status[12];
+    snprintf(status, sizeof status, "%u", http_status);
+    struct fields fields = {.len = 0};
+    fields_add_text(&fields, ":status", status);
+    if (http_status != 415) {
+        fields_add_text(&fields, "content-type", "application/grpc");
+        fields_add_headers(&fields, &exchange->trailers);
+    }
+    nghttp2_submit_response(session(exchange), exchange->stream.id, fields.list, fields.len, NULL);
+    exchange->begun = true;
+    h2_request_flush(exchange->stream.h2);
+}
+
+static void submit_trailers(struct stream *stream)
+{
+    const struct exchange *exchange = container_of(stream, struct exchange, stream);
+    struct fields fields = {.len = 0};
+    fields_add_headers(&fields, &exchange->trailers);
+    nghttp2_submit_trailer(session(exchange), stream->id, fields.list, fields.len);
+}
+
+static void add_status(struct exchange *exchange, const struct error *status)
+{
+    char code[12];
+    snprintf(code, sizeof code, "%d", status == NULL ? 0 : (int)status->code);
+    headers_add(&exchange->trailers, slice_str("grpc-status"), slice_str(code));
+    if (status != NULL && status->code != ERROR_NONE && status->text[0] != '\0') {
+        char text[GRPC_TEXT_CHARS + 1];
+        const size_t len = grpc_encode_text(status->text, text);
+        headers_add(&exchange->trailers, slice_str("grpc-message"), slice_of(text, len));
+    }
+}
+
+static void finish(struct exchange *exchange, unsigned http_status, const struct error *status)
+{
+    set_state(exchange, EXCHANGE_FINISHING);
+    msg_release(&exchange->held);
+    add_status(exchange, status);
+    if (exchange->begun) {
+        stream_complete(&exchange->stream);
+    } else {
+        answer_at_once(exchange, http_status);
+    }
+}
+
+static void tell_gone(struct exchange *exchange, const struct error *why)
+{
+    events(exchange)->on_gone(owner(exchange), exchange, why);
+}
+
+/* Ends the call from this side and tells the user, if he knows it. */
+static void fail(struct exchange *exchange, const struct error *why)
+{
+    const bool users = is_users(exchange);
+    finish(exchange, 200, why);
+    if (users) {
+        tell_gone(exchange, why);
+    }
+}
+
+/* Part of an answer waits: it cannot be taken back, so the stream is reset. */
+static void give_up(struct exchange *exchange, const struct error *why)
+{
+    const bool users = is_users(exchange);
+    if (users) {
+        set_state(exchange, EXCHANGE_FINISHING);
+        msg_release(&exchange->held);
+    }
+    stream_reset(&exchange->stream, NGHTTP2_CANCEL);
+    if (users) {
+        tell_gone(exchange, why);
+    }
+}
+
+bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns)
+{
+    if (exchange->stream.out.len == 0) {
+        return false;
+    }
+    if (now - exchange->stream.moved_at < timeout_ns) {
+        return true;
+    }
+    struct error why;
+    error_set(&why, ERROR_UNAVAILABLE, "the client took no part of the answer for %llu ms",
+              (unsigned long long)(timeout_ns / 1000000));
+    give_up(exchange, &why);
+    return false;
+}
+
+static void on_deadline(struct loop_timer *timer)
+{
+    struct exchange *exchange = container_of(timer, struct exchange, deadline);
+    struct error why;
+    error_set(&why, ERROR_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+    if (is_users(exchange) && exchange->stream.out.len == 0) {
+        fail(exchange, &why);
+    } else {
+        give_up(exchange, &why);
+    }
+}
+
+/* The request */
+
+struct exchange *exchange_new(struct connection *connection, int32_t stream_id)
+{
+    const struct connection_settings *settings = connection->settings;
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    if (exchange == NULL) {
+        abort();
+    }
+    exchange->connection = connection;
+    stream_init(&exchange->stream, &connection->h2, settings->max_message_bytes, settings->charge);
+    exchange->stream.id = stream_id;
+    exchange->stream.on_out_complete = submit_trailers;
+    headers_init(&exchange->trailers);
+    loop_timer_init(&exchange->deadline, settings->loop, on_deadline);
+    TAILQ_INSERT_TAIL(&connection->exchanges, exchange, next);
+    settings->live->exchanges++;
+    return exchange;
+}
+
+static void take_deadline(struct exchange *exchange, uint64_t timeout_ns)
+{
+    const uint64_t now = loop_now(exchange->stream.h2->loop);
+    const bool fits = timeout_ns < UINT64_MAX - now;
+    exchange->head.deadline = fits ? now + timeout_ns : UINT64_MAX;
+    loop_timer_start_at(&exchange->deadline, exchange->head.deadline);
+}
+
+void exchange_on_head(struct exchange *exchange)
+{
+    struct grpc_request request;
+    struct error err;
+    if (!grpc_read_request(&exchange->stream.headers, &request, &err)) {
+        finish(exchange, request.http_status, &err);
+        return;
+    }
+    if (request.has_timeout && request.timeout_ns == 0) {
+        error_set(&err, ERROR_DEADLINE_EXCEEDED, "the call came with a grpc-timeout of 0");
+        finish(exchange, 200, &err);
+        return;
+    }
+    exchange->stream.inbox.encoding = request.encoding;
+    exchange->head.path = request.path;
+    exchange->head.authority = request.authority;
+    if (request.has_timeout) {
+        take_deadline(exchange, request.timeout_ns);
+    }
+    set_state(exchange, EXCHANGE_RECEIVING);
+    events(exchange)->on_open(owner(exchange), exchange, &exchange->head);
+}
+
+/* Takes a message. */
+static void deliver(struct exchange *exchange, struct msg *msg)
+{
+    if (!exchange->unary) {
+        events(exchange)->on_message(owner(exchange), exchange, msg);
+        return;
+    }
+    if (exchange->held == NULL) {
+        exchange->held = msg;
+        return;
+    }
+    msg_release(&msg);
+    struct error why;
+    error_set(&why, ERROR_INTERNAL, "a unary call takes one message, a second one came");
+    fail(exchange, &why);
+}
+
+static void fail_request(struct exchange *exchange, const struct error *why)
+{
+    if (why->code == ERROR_UNIMPLEMENTED) { /* the only such error of a request: its encoding */
+        exchange_trailer(exchange, "grpc-accept-encoding", "identity");
+    }
+    fail(exchange, why);
+}
+
+void exchange_on_data(struct exchange *exchange, struct slice chunk)
+{
+    struct error err;
+    struct msg *msg;
+    stream_consume(&exchange->stream, chunk.len);
+    while (exchange->state == EXCHANGE_RECEIVING) {
+        switch (inbox_feed(&exchange->stream.inbox, &chunk, &msg, &err)) {
+        case INBOX_NEED_MORE:
+            return;
+        case INBOX_MESSAGE:
+            deliver(exchange, msg);
+            break;
+        case INBOX_BROKEN:
+            fail_request(exchange, &err);
+            return;
+        }
+    }
+}
+
+static bool check_complete(const struct exchange *exchange, struct error *err)
+{
+    if (!inbox_end(&exchange->stream.inbox, err)) {
+        return false;
+    }
+    if (exchange->unary && exchange->held == NULL) {
+        return error_set(err, ERROR_INTERNAL, "a unary call takes one message, none came");
+    }
+    return true;
+}
+
+void exchange_on_half_close(struct exchange *exchange)
+{
+    struct error err;
+    if (exchange->state != EXCHANGE_RECEIVING) {
+        return;
+    }
+    if (!check_complete(exchange, &err)) {
+        fail(exchange, &err);
+        return;
+    }
+    set_state(exchange, EXCHANGE_ANSWERING);
+    if (exchange->unary) {
+        struct msg *msg = exchange->held;
+        exchange->held = NULL;
+        events(exchange)->on_message(owner(exchange), exchange, msg);
+    }
+    if (exchange->state == EXCHANGE_ANSWERING) {
+        events(exchange)->on_half_close(owner(exchange), exchange);
+    }
+}
+
+/* The end */
+
+void exchange_on_end_sent(struct exchange *exchange)
+{
+    if (!nghttp2_session_get_stream_remote_close(session(exchange), exchange->stream.id)) {
+        /* All is said; what the client still sends is of no use. */
+        stream_reset(&exchange->stream, NGHTTP2_NO_ERROR);
+    }
+}
+
+static void exchange_free(void *object)
+{
+    struct exchange *exchange = object;
+    exchange->connection->settings->live->exchanges--;
+    loop_timer_fini(&exchange->deadline);
+    headers_fini(&exchange->trailers);
+    stream_fini(&exchange->stream);
+    free(exchange);
+}
+
+void exchange_on_closed(struct exchange *exchange, const struct error *why)
+{
+    const bool users = is_users(exchange);
+    set_state(exchange, EXCHANGE_CLOSED);
+    loop_timer_stop(&exchange->deadline);
+    msg_release(&exchange->held);
+    TAILQ_REMOVE(&exchange->connection->exchanges, exchange, next);
+    stream_close(&exchange->stream);
+    if (users) {
+        tell_gone(exchange, why);
+    }
+    loop_reap(exchange->stream.h2->loop, exchange, exchange_free);
+}
+
+/* The user's side */
+
+void exchange_expect_unary(struct exchange *exchange)
+{
+    exchange->unary = true;
+}
+
+void exchange_hold_input(struct exchange *exchange, bool hold)
+{
+    stream_hold_input(&exchange->stream, hold);
+}
+
+size_t exchange_unsent(const struct exchange *exchange)
+{
+    return exchange->stream.out.len;
+}
+
+struct slice exchange_metadata(const struct exchange *exchange, const char *key)
+{
+    return headers_get(&exchange->stream.headers, key);
+}
+
+const struct exchange_head *exchange_head(const struct exchange *exchange)
+{
+    return &exchange->head;
+}
+
+const char *exchange_peer(const struct exchange *exchange)
+{
+    return exchange->connection->peer;
+}
+
+void exchange_set_user(struct exchange *exchange, void *user)
+{
+    exchange->user = user;
+}
+
+void *exchange_user(const struct exchange *exchange)
+{
+    return exchange->user;
+}
+
+void exchange_trailer(struct exchange *exchange, const char *key, const char *value)
+{
+    headers_add(&exchange->trailers, slice_str(key), slice_str(value));
+}
+
+void exchange_send(struct exchange *exchange, struct chain *message)
+{
+    assert(is_users(exchange));
+    if (!exchange->begun) {
+        begin_answer(exchange);
+    }
+    stream_send(&exchange->stream, message);
+    connection_watch_stall(exchange->connection);
+}
+
+void exchange_finish(struct exchange *exchange, const struct error *status)
+{
+    assert(is_users(exchange));
+    finish(exchange, 200, status);
+}
+
+void exchange_respond(struct exchange *exchange, struct chain *message)
+{
+    exchange_send(exchange, message);
+    exchange_finish(exchange, NULL);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One nghttp2 session on one socket, for both roles: the pump between them.
+ *
+ *     socket ─ read 256 KB ─▶ nghttp2_session_mem_recv ─▶ the owner's nghttp2 callbacks
+ *     socket ◀─ one writev ── gather ◀─ nghttp2_session_mem_send     (requested, once per turn)
+ *
+ * The session exists from the start, so streams may be submitted before there is a socket. The
+ * owner's nghttp2 callbacks get the struct h2 as user data. Once the state is CLOSED no more of
+ * them is called, except those of the call to mem_recv that is under way: they ask h2_is_closed
+ * first.
+ */
+#pragma once
+
+#include "frame/error.h"
+#include "liaison/http2/gather.h"
+#include "liaison/http2/io.h"
+#include "liaison/loop.h"
+
+#include <nghttp2/nghttp2.h>
+
+/* IDLE → HANDSHAKING → OPEN → LINGERING → CLOSED; CLOSED from each of them. */
+enum h2_state {
+    H2_IDLE,        /* no socket yet; the owner's timer guards it */
+    H2_HANDSHAKING, /* TLS; the owner's timer guards it */
+    H2_OPEN,        /* bytes go both ways; TCP_USER_TIMEOUT and the owner guard it */
+    H2_LINGERING,   /* all is said; eats input until the peer closes, a second at most */
+    H2_CLOSED,      /* the socket is gone */
+};
+
+struct h2;
+
+struct h2_events {
+    void (*on_open)(struct h2 *h2);
+    /* Once; `why` is never of code NONE. */
+    void (*on_closed)(struct h2 *h2, const struct error *why);
+};
+
+/* Embedded by its owner, who finds himself through container_of. Read it, write it not. */
+struct h2 {
+    struct loop *loop;              /* borrow */
+    const struct h2_events *events; /* borrow: static */
+    struct charge *charge;          /* borrow: outlives it; may be NULL */
+    nghttp2_session *session;       /* own */
+    struct io io;
+    struct event *readable; /* own */
+    struct event *writable; /* own */
+    struct gather *gather;  /* own; NULL while nothing waits to be written */
+    struct loop_task flush;
+    struct loop_timer linger;
+    enum h2_state state;
+    uint64_t moved_at; /* loop_now when the socket last took bytes or had nothing to take */
+    struct error why;  /* the first reason to end, if one was given */
+    char note[160];    /* what nghttp2 last complained about */
+};
+
+/* Takes the session, whose user data is this h2. */
+void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
+             nghttp2_session *session, struct charge *charge);
+/* On the reap list's turn; not from a callback. */
+void h2_fini(struct h2 *h2);
+
+/* IDLE: goes on with this connected socket. Takes fd and ssl. */
+void h2_attach(struct h2 *h2, int fd, struct ssl_st *ssl);
+/* What nghttp2 has to say leaves at the end of this turn. */
+void h2_request_flush(struct h2 *h2);
+/* Writes `frame_header` and the first `len` bytes of the chain; for nghttp2's send_data callback,
+ * whose result it returns. */
+int h2_send_data(struct h2 *h2, const uint8_t *frame_header, struct chain *chain, size_t len);
+/* For nghttp2's error callback: the text goes into the reason if the session ends of itself. */
+void h2_note(struct h2 *h2, const char *text, size_t len);
+/* Bytes wait because the socket takes no more. */
+bool h2_is_blocked(const struct h2 *h2);
+bool h2_is_closed(const struct h2 *h2);
+
+/* Says GOAWAY with this code and a text, then lingers and closes. Keeps the first `why`. */
+void h2_terminate(struct h2 *h2, uint32_t http2_code, const struct error *why);
+/* Closes at once; on_closed is called before it returns. For loop callbacks. */
+void h2_close(struct h2 *h2, const struct error *why);
+/* The same without on_closed. */
+void h2_cut(struct h2 *h2);

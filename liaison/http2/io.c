@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Reads fill the whole buffer where they can: for TLS that is record after record. Writes go out in
+ * one system call; under TLS the small pieces are put together, so that records are full.
+ */
+#include "liaison/http2/io.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define RECORD_BYTES 16384
+
+struct io_ops {
+    int (*handshake)(struct io *io, struct error *err);
+    ssize_t (*read)(struct io *io, uint8_t *buf, size_t capacity, struct error *err);
+    ssize_t (*writev)(struct io *io, const struct iovec *iov, int count, struct error *err);
+    void (*shutdown)(struct io *io);
+};
+
+static ssize_t broken(struct error *err, const char *what, int number)
+{
+    error_set(err, ERROR_UNAVAILABLE, "%s: %s", what, strerror(number));
+    return IO_BROKEN;
+}
+
+static bool is_again(int number)
+{
+    return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
+}
+
+/* Clear text */
+
+static int plain_handshake(struct io *io, struct error *err)
+{
+    (void)io;
+    (void)err;
+    return 1;
+}
+
+static ssize_t plain_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
+{
+    const ssize_t n = recv(io->fd, buf, capacity, 0);
+    if (n >= 0) {
+        return n;
+    }
+    return is_again(errno) ? IO_AGAIN : broken(err, "read", errno);
+}
+
+static ssize_t plain_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
+{
+    struct msghdr list = {.msg_iovlen = (size_t)count};
+    memcpy(&list.msg_iov, &iov, sizeof iov); /* it is not written to, but not declared const */
+    const ssize_t n = sendmsg(io->fd, &list, MSG_NOSIGNAL);
+    if (n >= 0) {
+        return n;
+    }
+    return is_again(errno) ? IO_AGAIN : broken(err, "write", errno);
+}
+
+static void plain_shutdown(struct io *io)
+{
+    shutdown(io->fd, SHUT_WR);
+}
+
+static const struct io_ops plain = {plain_handshake, plain_read, plain_writev, plain_shutdown};
+
+/* TLS */
+
+static void tls_reason(struct error *err, const char *what)
+{
+    char text[256];
+    const unsigned long code = ERR_peek_last_error();
+    ERR_error_string_n(code, text, sizeof text);
+    error_set(err, ERROR_UNAVAILABLE, "TLS %s: %s", what,
+              code != 0 ? text : "the peer closed the connection");
+    ERR_clear_error();
+}
+
+static ssize_t tls_failed(struct io *io, int result, const char *what, struct error *err)
+{
+    const int saved = errno;
+    switch (SSL_get_error(io->ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        return IO_AGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    case SSL_ERROR_SYSCALL:
+        if (saved != 0) {
+            return broken(err, what, saved);
+        }
+        break;
+    }
+    tls_reason(err, what);
+    return IO_BROKEN;
+}
+
+static int tls_handshake(struct io *io, struct error *err)
+{
+    ERR_clear_error();
+    errno = 0;
+    const int result = SSL_do_handshake(io->ssl);
+    if (result != 1) {
+        const ssize_t failed = tls_failed(io, result, "handshake", err);
+        if (failed == 0) {
+            error_set(err, ERROR_UNAVAILABLE, "TLS handshake: the peer closed the connection");
+        }
+        return failed == IO_AGAIN ? IO_AGAIN : IO_BROKEN;
+    }
+    const unsigned char *protocol;
+    unsigned len;
+    SSL_get0_alpn_selected(io->ssl, &protocol, &len);
+    if (len != 2 || memcmp(protocol, "h2", 2) != 0) {
+        error_set(err, ERROR_UNAVAILABLE, "TLS handshake: the peer did not agree on protocol h2");
+        return IO_BROKEN;
+    }
+    return 1;
+}
+
+static ssize_t tls_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
+{
+    size_t got = 0;
+    while (got < capacity) {
+        size_t n = 0;
+        ERR_clear_error();
+        errno = 0;
+        const int result = SSL_read_ex(io->ssl, buf + got, capacity - got, &n);
+        if (result != 1) {
+            /* what was read counts first; a lasting failure shows again on the next read */
+            return got > 0 ? (ssize_t)got : tls_failed(io, result, "read", err);
+        }
+        got += n;
+    }
+    return (ssize_t)got;
+}
+
+static size_t put_together(const struct iovec *iov, int count, uint8_t record[RECORD_BYTES])
+{
+    size_t len = 0;
+    for (int i = 0; i < count && len < RECORD_BYTES; i++) {
+        const size_t room = RECORD_BYTES - len;
+        const size_t part = iov[i].iov_len < room ? iov[i].iov_len : room;
+        memcpy(record + len, iov[i].iov_base, part);
+        len += part;
+    }
+    return len;
+}
+
+static ssize_t tls_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
+{
+    uint8_t record[RECORD_BYTES];
+    const void *bytes = iov[0].iov_base;
+    size_t len = iov[0].iov_len;
+    if (len < RECORD_BYTES && count > 1) {
+        bytes = record;
+        len = put_together(iov, count, record);
+    }
+    size_t n = 0;
+    ERR_clear_error();
+    errno = 0;
+    const int result = SSL_write_ex(io->ssl, bytes, len, &n);
+    if (result == 1) {
+        return (ssize_t)n;
+    }
+    const ssize_t failed = tls_failed(io, result, "write", err);
+    return failed == 0 ? broken(err, "TLS write", EPIPE) : failed;
+}
+
+static void tls_shutdown(struct io *io)
+{
+    SSL_shutdown(io->ssl);
+    ERR_clear_error();
+    shutdown(io->fd, SHUT_WR);
+}
+
+static const struct io_ops tls = {tls_handshake, tls_read, tls_writev, tls_shutdown};
+
+void io_init(struct io *io, int fd, struct ssl_st *ssl)
+{
+    *io = (struct io){.fd = fd, .ssl = ssl, .ops = ssl == NULL ? &plain : &tls};
+    if (ssl != NULL) {
+        SSL_set_fd(ssl, fd);
+        SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                              SSL_MODE_RELEASE_BUFFERS);
+        SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
+    }
+}
+
+void io_fini(struct io *io)
+{
+    if (io->ssl != NULL) {
+        SSL_free(io->ssl);
+        io->ssl = NULL;
+    }
+    if (io->fd >= 0) {
+        close(io->fd);
+        io->fd = -1;
+    }
+}
+
+int io_handshake(struct io *io, struct error *err)
+{
+    return io->ops->handshake(io, err);
+}
+
+bool io_wants_write(const struct io *io)
+{
+    return io->ssl != NULL && SSL_want_write(io->ssl);
+}
+
+ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
+{
+    return io->ops->read(io, buf, capacity, err);
+}
+
+ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
+{
+    assert(count > 0);
+    return io->ops->writev(io, iov, count, err);
+}
+
+void io_shutdown(struct io *io)
+{
+    io->ops->shutdown(io);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A connected, non-blocking socket, in clear text or under TLS: one table of operations for each.
+ * Whoever uses it waits for readiness himself.
+ */
+#pragma once
+
+#include "frame/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct iovec;
+struct ssl_st;
+struct io_ops;
+
+struct io {
+    int fd;                   /* own; -1 = none */
+    struct ssl_st *ssl;       /* own; NULL = clear text */
+    const struct io_ops *ops; /* borrow: static */
+};
+
+enum {
+    IO_AGAIN = -1,  /* wait until the socket is ready */
+    IO_BROKEN = -2, /* err tells */
+};
+
+/* Takes fd, and ssl (NULL = clear text; otherwise set to accept or connect). */
+void io_init(struct io *io, int fd, struct ssl_st *ssl);
+/* Closes; without TLS's farewell. A second time is a no-op. */
+void io_fini(struct io *io);
+
+/* 1 = done (TLS: with protocol h2 agreed on), IO_AGAIN, IO_BROKEN. */
+int io_handshake(struct io *io, struct error *err);
+/* After IO_AGAIN from the handshake: wait until it is writable, not readable? */
+bool io_wants_write(const struct io *io);
+/* Bytes read, 0 at the end of the stream, IO_AGAIN, IO_BROKEN. */
+ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err);
+/* Bytes of the front of the list that were written (at least 1), IO_AGAIN, IO_BROKEN. After
+ * IO_AGAIN the same bytes must come first again. */
+ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err);
+/* No more will be written; the peer reads an end of stream. */
+void io_shutdown(struct io *io);

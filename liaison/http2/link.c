@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Dial, then one HTTP/2 session for many calls. The session exists from the start, so calls are
+ * submitted at once and leave when the connection stands. Data nodes are never pinged.
+ */
+#include "liaison/http2/link.h"
+
+#include "liaison/http2/call.h"
+#include "liaison/http2/dial.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_TIMEOUT_MS 5000
+#define WINDOW_BYTES       ((32u << 20) + (64u << 10))
+
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+struct link {
+    struct call_host host;
+    struct link_events events; /* all NULL once link_close was called */
+    void *owner;               /* borrow */
+    enum link_state state;
+    struct dial *dial;      /* own; NULL when it is done */
+    struct ssl_ctx_st *tls; /* borrow */
+    struct dial_target target;
+    uint64_t connect_timeout_ms;
+    struct loop_timer guard; /* CONNECTING */
+    struct loop_task closing;
+    bool abandoned; /* by link_close */
+};
+
+static struct link *of_h2(void *user)
+{
+    return container_of((struct h2 *)user, struct link, host.h2);
+}
+
+static void set_state(struct link *link, enum link_state state, const struct error *why)
+{
+    assert(state > link->state); /* only forward */
+    link->state = state;
+    if (state != LINK_CONNECTING) {
+        loop_timer_stop(&link->guard);
+    }
+    if (link->events.on_state != NULL) {
+        link->events.on_state(link->owner, link, state, why);
+    }
+}
+
+/* What nghttp2 calls */
+
+static struct call *call_at(nghttp2_session *session, int32_t stream_id)
+{
+    /* its stream is the first member */
+    return nghttp2_session_get_stream_user_data(session, stream_id);
+}
+
+static int go_on(const struct link *link)
+{
+    return h2_is_closed(&link->host.h2) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+static bool is_last(const nghttp2_frame *frame)
+{
+    return (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+}
+
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+                     size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
+                     void *user)
+{
+    (void)flags;
+    struct call *call = call_at(session, frame->hd.stream_id);
+    if (call != NULL) {
+        headers_add(call_block(call, is_last(frame)), slice_of(name, name_len),
+                    slice_of(value, value_len));
+    }
+    return go_on(of_h2(user));
+}
+
+static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream_id,
+                         const uint8_t *bytes, size_t len, void *user)
+{
+    (void)flags;
+    struct call *call = call_at(session, stream_id);
+    if (call == NULL) {
+        nghttp2_session_consume_connection(session, len);
+    } else {
+        call_on_data(call, slice_of(bytes, len));
+    }
+    return go_on(of_h2(user));
+}
+
+static void on_goaway(struct link *link, const nghttp2_goaway *goaway)
+{
+    struct error why;
+    struct call *call;
+    TAILQ_FOREACH (call, &link->host.calls, next) {
+        if (call->stream.id > goaway->last_stream_id) {
+            error_set(&why, ERROR_UNAVAILABLE,
+                      "the peer is leaving (GOAWAY) and has not processed this call: a retry is "
+                      "safe");
+            call_fail_later(call, &why);
+        }
+    }
+    if (link->state >= LINK_DRAINING) {
+        return;
+    }
+    error_set(&why, ERROR_UNAVAILABLE, "the peer said GOAWAY (%s)%s%.*s",
+              nghttp2_http2_strerror(goaway->error_code), goaway->opaque_data_len > 0 ? ": " : "",
+              SLICE_ARG(slice_of(goaway->opaque_data, goaway->opaque_data_len)));
+    set_state(link, LINK_DRAINING, &why);
+}
+
+static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user)
+{
+    struct link *link = of_h2(user);
+    struct call *call = call_at(session, frame->hd.stream_id);
+    switch (frame->hd.type) {
+    case NGHTTP2_SETTINGS:
+        if (link->state == LINK_CONNECTING) {
+            set_state(link, LINK_READY, NULL);
+        }
+        break;
+    case NGHTTP2_GOAWAY:
+        on_goaway(link, &frame->goaway);
+        break;
+    case NGHTTP2_HEADERS:
+        if (call != NULL) {
+            call_on_block(call, is_last(frame));
+        }
+        break;
+    case NGHTTP2_DATA:
+        if (call != NULL && is_last(frame)) {
+            call_on_data_end(call);
+        }
+        break;
+    }
+    return go_on(link);
+}
+
+static int on_stream_close(nghttp2_session *session, int32_t stream_id, uint32_t http2_code,
+                           void *user)
+{
+    struct call *call = call_at(session, stream_id);
+    if (call != NULL) {
+        call_on_stream_close(call, http2_code);
+    }
+    return go_on(of_h2(user));
+}
+
+static int on_complaint(nghttp2_session *session, int code, const char *text, size_t len,
+                        void *user)
+{
+    (void)session;
+    (void)code;
+    h2_note(user, text, len);
+    return 0;
+}
+
+static nghttp2_session_callbacks *make_callbacks(void)
+{
+    nghttp2_session_callbacks *callbacks;
+    if (nghttp2_session_callbacks_new(&callbacks) != 0) {
+        abort();
+    }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+    nghttp2_session_callbacks_set_error_callback2(callbacks, on_complaint);
+    stream_set_callbacks(callbacks);
+    return callbacks;
+}
+
+static nghttp2_session *session_new(struct h2 *h2, uint32_t window)
+{
+    nghttp2_session *session;
+    nghttp2_session_callbacks *callbacks = make_callbacks();
+    nghttp2_option *option;
+    if (nghttp2_option_new(&option) != 0) {
+        abort();
+    }
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    if (nghttp2_session_client_new2(&session, callbacks, h2, option) != 0) {
+        abort();
+    }
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(callbacks);
+    const nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window},
+    };
+    nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, 2);
+    nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, (int32_t)window);
+    return session;
+}
+
+/* The end */
+
+static void link_free(void *object)
+{
+    struct link *link = object;
+    assert(TAILQ_EMPTY(&link->host.calls));
+    if (link->host.live != NULL) {
+        link->host.live->links--;
+    }
+    charge_drop(link->host.h2.charge, CHARGE_WIRE, sizeof *link);
+    h2_fini(&link->host.h2);
+    loop_timer_fini(&link->guard);
+    free(link->host.authority);
+    free(link);
+}
+
+static void end_calls(struct link *link, const struct error *why)
+{
+    while (!TAILQ_EMPTY(&link->host.calls)) {
+        call_end(TAILQ_FIRST(&link->host.calls), why);
+    }
+}
+
+/* The connection is gone. A user that abandons the link meanwhile gets the ends of its calls from
+ * on_closing. */
+static void on_closed(struct h2 *h2, const struct error *why)
+{
+    struct link *link = of_h2(h2);
+    dial_cancel(&link->dial);
+    if (link->state != LINK_CLOSED) {
+        set_state(link, LINK_CLOSED, why);
+    }
+    if (!link->abandoned) {
+        end_calls(link, why);
+    }
+}
+
+static void on_closing(struct loop_task *task)
+{
+    struct link *link = container_of(task, struct link, closing);
+    struct error why;
+    error_set(&why, ERROR_UNAVAILABLE, "the connection to %s was closed here",
+              link->host.authority);
+    end_calls(link, &why);
+    loop_reap(link->host.h2.loop, link, link_free);
+}
+
+void link_close(struct link **link)
+{
+    struct link *closed = *link;
+    *link = NULL;
+    if (closed == NULL) {
+        return;
+    }
+    closed->abandoned = true;
+    closed->events = (struct link_events){0};
+    if (closed->state != LINK_CLOSED) {
+        set_state(closed, LINK_CLOSED, NULL);
+    }
+    dial_cancel(&closed->dial);
+    h2_cut(&closed->host.h2);
+    loop_defer(closed->host.h2.loop, &closed->closing);
+}
+
+static void on_guard(struct loop_timer *timer)
+{
+    struct link *link = container_of(timer, struct link, guard);
+    struct error why;
+    error_set(&why, ERROR_UNAVAILABLE, "no HTTP/2 connection to %s within %llu ms",
+              link->host.authority, (unsigned long long)link->connect_timeout_ms);
+    h2_close(&link->host.h2, &why);
+}
+
+/* The beginning */
+
+static bool tls_start(struct link *link, struct ssl_st **ssl_out, struct error *err)
+{
+    *ssl_out = NULL;
+    if (link->tls == NULL) {
+        return true;
+    }
+    struct ssl_st *ssl = SSL_new(link->tls);
+    if (ssl == NULL) {
+        return error_set(err, ERROR_UNAVAILABLE, "TLS: out of memory");
+    }
+    char *host = link->target.host; /* OpenSSL casts its const away */
+    SSL_set_connect_state(ssl);
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1) {
+        SSL_set1_host(ssl, host);
+        SSL_set_tlsext_host_name(ssl, host);
+    }
+    *ssl_out = ssl;
+    return true;
+}
+
+static void on_dialled(void *owner, int fd, const struct error *why)
+{
+    struct link *link = owner;
+    struct ssl_st *ssl;
+    struct error err;
+    link->dial = NULL;
+    if (fd < 0) {
+        h2_close(&link->host.h2, why);
+    } else if (!tls_start(link, &ssl, &err)) {
+        close(fd);
+        h2_close(&link->host.h2, &err);
+    } else {
+        h2_attach(&link->host.h2, fd, ssl);
+    }
+}
+
+static void on_open(struct h2 *h2)
+{
+    (void)h2; /* what was submitted leaves now; READY comes with the peer's SETTINGS */
+}
+
+static const struct h2_events h2_events = {.on_open = on_open, .on_closed = on_closed};
+
+static struct link *link_new(struct loop *loop, const struct link_options *options)
+{
+    struct link *link = calloc(1, sizeof *link);
+    if (link == NULL) {
+        abort();
+    }
+    const uint32_t window = options->window_bytes == 0 ? WINDOW_BYTES : options->window_bytes;
+    struct call_host *host = &link->host;
+    h2_init(&host->h2, loop, &h2_events, session_new(&host->h2, window), options->charge);
+    TAILQ_INIT(&host->calls);
+    host->live = options->live;
+    host->max_message_bytes = options->max_message_bytes;
+    host->scheme = options->tls == NULL ? "http" : "https";
+    host->authority = strdup(options->address);
+    if (host->authority == NULL) {
+        abort();
+    }
+    link->tls = options->tls;
+    link->closing.run = on_closing;
+    loop_timer_init(&link->guard, loop, on_guard);
+    return link;
+}
+
+struct link *link_open(struct loop *loop, const struct link_options *options,
+                       const struct link_events *events, void *owner)
+{
+    struct link *link = link_new(loop, options);
+    struct error err;
+    link->events = *events;
+    link->owner = owner;
+    link->connect_timeout_ms =
+        options->connect_timeout_ms == 0 ? CONNECT_TIMEOUT_MS : options->connect_timeout_ms;
+    charge_add(options->charge, CHARGE_WIRE, sizeof *link);
+    if (options->live != NULL) {
+        options->live->links++;
+    }
+    if (!dial_parse(options->address, &link->target, &err)) {
+        link->host.h2.why = err;
+        link->connect_timeout_ms = 0; /* on_guard tells, from the loop */
+    } else {
+        link->dial = dial_open(loop, &link->target, link->connect_timeout_ms, on_dialled, link);
+    }
+    loop_timer_start(&link->guard, link->connect_timeout_ms);
+    return link;
+}
+
+enum link_state link_state(const struct link *link)
+{
+    return link->state;
+}
+
+size_t link_calls(const struct link *link)
+{
+    return link->host.call_count;
+}
+
+struct call *call_open(struct link *link, const struct call_options *options,
+                       const struct call_events *events, void *owner)
+{
+    struct call *call = call_begin(&link->host, options, events, owner);
+    if (link->state == LINK_DRAINING) {
+        struct error why;
+        error_set(&why, ERROR_UNAVAILABLE,
+                  "the connection to %s is draining: nothing was sent, a retry is safe",
+                  link->host.authority);
+        call_fail_later(call, &why);
+    }
+    return call;
+}
