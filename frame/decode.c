@@ -104,9 +104,12 @@ struct label {
 static struct label label_of(struct slice name)
 {
     struct label label = {0};
-    for (size_t i = 0; i < name.len && i < sizeof label.text - 1; i++) {
-        bool printable = name.ptr[i] >= 0x20 && name.ptr[i] < 0x7F;
-        label.text[i] = printable ? (char)name.ptr[i] : '?';
+    size_t len = name.len < sizeof label.text - 1 ? name.len : sizeof label.text - 1;
+    memset(label.text, '?', len);
+    for (size_t i = 0; i < len; i++) {
+        if (name.ptr[i] >= 0x20 && name.ptr[i] < 0x7F) {
+            memcpy(&label.text[i], &name.ptr[i], 1);
+        }
     }
     return label;
 }

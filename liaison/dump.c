@@ -50,25 +50,20 @@ static json_t *json_value(const struct column *column, size_t row)
 /* U+FFFD for each byte that is no part of a character. */
 static json_t *json_repaired(struct slice name)
 {
-    char *text = malloc(3 * name.len + 1);
-    if (text == NULL) {
-        abort();
-    }
-    size_t at = 0;
-    for (size_t i = 0; i < name.len;) {
-        size_t len = dump_text_character(slice_of(name.ptr + i, name.len - i));
-        if (len > 0) {
-            memcpy(text + at, name.ptr + i, len);
-            at += len;
-            i += len;
-        } else {
-            memcpy(text + at, "\xEF\xBF\xBD", 3);
-            at += 3;
-            i += 1;
+    struct dump_text text = {0};
+    while (name.len > 0) {
+        size_t len = dump_text_character(name);
+        for (size_t i = 0; i < len; i++) {
+            dump_text_put(&text, "%c", name.ptr[i]);
         }
+        if (len == 0) {
+            len = 1;
+            dump_text_put(&text, "\xEF\xBF\xBD");
+        }
+        name = slice_of(name.ptr + len, name.len - len);
     }
-    json_t *json = json_stringn(text, at);
-    free(text);
+    json_t *json = json_stringn(text.ptr, text.len);
+    dump_text_fini(&text);
     return json;
 }
 
@@ -117,73 +112,55 @@ json_t *dump_json(const struct view *view)
 /* What stands in a column's lines: 0 the name, 1 role and type, 2 constant and nulls, then rows. */
 enum { LINE_NAME, LINE_KIND, LINE_NOTES, LINE_ROWS };
 
-static void print_notes(const struct column *column, FILE *out)
+static void put_notes(struct dump_text *text, const struct column *column)
 {
     if (column->constant) {
-        fputs(column->null_count > 0 ? "constant, null" : "constant", out);
+        dump_text_put(text, column->null_count > 0 ? "constant, null" : "constant");
     } else if (column->null_count > 0) {
-        fprintf(out, "%u null", column->null_count);
+        dump_text_put(text, "%u null", column->null_count);
     } else {
-        fputc('-', out);
+        dump_text_put(text, "-");
     }
 }
 
-static void print_name(const struct column *column, FILE *out)
+static void put_name(struct dump_text *text, const struct column *column)
 {
     if (column->family.len > 0) {
-        dump_text_plain(column->family, out);
-        fputc('.', out);
+        dump_text_plain(text, column->family);
+        dump_text_put(text, ".");
     }
-    dump_text_plain(column->name, out);
+    dump_text_plain(text, column->name);
     if (column->family.len == 0 && column->name.len == 0) {
-        fputs("(no name)", out);
+        dump_text_put(text, "(no name)");
     }
 }
 
-static void print_line(const struct column *column, size_t line, FILE *out)
+static void put_line(struct dump_text *text, const struct column *column, size_t line)
 {
     if (line == LINE_NAME) {
-        print_name(column, out);
+        put_name(text, column);
     } else if (line == LINE_KIND) {
-        fprintf(out, "%s %s", column_role_name((uint8_t)column->role),
-                column_type_name((uint8_t)column->type));
+        dump_text_put(text, "%s %s", column_role_name((uint8_t)column->role),
+                      column_type_name((uint8_t)column->type));
     } else if (line == LINE_NOTES) {
-        print_notes(column, out);
+        put_notes(text, column);
     } else {
-        dump_text_cell(column, line - LINE_ROWS, out);
+        dump_text_cell(text, column, line - LINE_ROWS);
     }
-}
-
-/* Prints one text padded to `width` characters; returns how many it has. out may be NULL. */
-static size_t print_padded(const struct column *column, size_t line, size_t width, FILE *out)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *memory = open_memstream(&text, &len);
-    if (memory == NULL) {
-        abort();
-    }
-    print_line(column, line, memory);
-    fclose(memory);
-    size_t characters = 0;
-    for (size_t i = 0; i < len; i++) {
-        characters += ((unsigned char)text[i] & 0xC0) != 0x80;
-    }
-    if (out != NULL) {
-        fprintf(out, "  %s%*s", text, (int)(width > characters ? width - characters : 0), "");
-    }
-    free(text);
-    return characters;
 }
 
 static size_t column_width(const struct column *column, size_t rows)
 {
     size_t width = 0;
-    size_t lines = LINE_ROWS + (column->constant && rows > 1 ? 1 : rows);
+    size_t lines = LINE_ROWS + (column->constant ? 1 : rows);
+    struct dump_text text = {0};
     for (size_t line = 0; line < lines; line++) {
-        size_t characters = print_padded(column, line, 0, NULL);
+        text.len = 0;
+        put_line(&text, column, line);
+        size_t characters = dump_text_characters(&text, 0);
         width = characters > width ? characters : width;
     }
+    dump_text_fini(&text);
     return width;
 }
 
@@ -199,25 +176,42 @@ static size_t *column_widths(const struct view *view)
     return widths;
 }
 
-void dump_table(const struct view *view, FILE *out)
+static void put_row(struct dump_text *text, const struct view *view, size_t line,
+                    const size_t *widths)
 {
-    static const char *const titles[LINE_ROWS] = {"row", "", ""};
-    fprintf(out, "version %u, %zu rows, %zu columns\n", view->version, view->row_count,
-            view->column_count);
-    size_t *widths = column_widths(view);
-    for (size_t line = 0; line < LINE_ROWS + view->row_count && view->column_count > 0; line++) {
-        if (line < LINE_ROWS) {
-            fprintf(out, "%8s", titles[line]);
-        } else {
-            fprintf(out, "%8zu", line - LINE_ROWS);
-        }
-        for (size_t i = 0; i < view->column_count; i++) {
-            bool last = i + 1 == view->column_count; /* no blanks at the end of a line */
-            print_padded(&view->columns[i], line, last ? 0 : widths[i], out);
-        }
-        fputc('\n', out);
+    size_t blanks = 0; /* before a cell: none at the end of a line */
+    if (line < LINE_ROWS) {
+        dump_text_put(text, "%8s", line == LINE_NAME ? "row" : "");
+    } else {
+        dump_text_put(text, "%8zu", line - LINE_ROWS);
     }
+    for (size_t i = 0; i < view->column_count; i++) {
+        for (blanks += 2; blanks > 0; blanks--) {
+            dump_text_put(text, " ");
+        }
+        size_t from = text->len;
+        put_line(text, &view->columns[i], line);
+        blanks = widths[i] - dump_text_characters(text, from);
+    }
+    dump_text_put(text, "\n");
+}
+
+bool dump_table(const struct view *view, FILE *out)
+{
+    size_t lines = view->column_count > 0 ? LINE_ROWS + view->row_count : 0;
+    size_t *widths = column_widths(view);
+    struct dump_text text = {0};
+    dump_text_put(&text, "version %u, %zu rows, %zu columns\n", view->version, view->row_count,
+                  view->column_count);
+    bool good = fwrite(text.ptr, 1, text.len, out) == text.len;
+    for (size_t line = 0; line < lines && good; line++) {
+        text.len = 0;
+        put_row(&text, view, line, widths);
+        good = fwrite(text.ptr, 1, text.len, out) == text.len;
+    }
+    dump_text_fini(&text);
     free(widths);
+    return good;
 }
 
 /* ---- the command */
@@ -227,38 +221,46 @@ struct dump {
     bool json;
 };
 
-static bool read_whole(FILE *file, struct msg **msg_out)
+static void complain(const char *path, const char *why)
 {
-    char *bytes = NULL;
+    (void)fprintf(stderr, "frame: %s: %s\n", path, why);
+}
+
+/* As laid out when received: the frame on a multiple of 8, 16 readable bytes behind it. */
+static struct msg *read_whole(FILE *file)
+{
+    size_t capacity = 65536;
     size_t len = 0;
-    FILE *memory = open_memstream(&bytes, &len);
-    if (memory == NULL) {
+    size_t count;
+    uint8_t *bytes = malloc(capacity);
+    while (bytes != NULL && (count = fread(bytes + len, 1, capacity - len, file)) > 0) {
+        len += count;
+        if (len == capacity) {
+            capacity *= 2;
+            bytes = realloc(bytes, capacity);
+        }
+    }
+    if (bytes == NULL) {
         abort();
     }
-    char buf[65536];
-    size_t count;
-    while ((count = fread(buf, 1, sizeof buf, file)) > 0) {
-        fwrite(buf, 1, count, memory);
-    }
-    bool good = !ferror(file);
-    good = fclose(memory) == 0 && good;
-    if (good) {
-        *msg_out = msg_copy_of(slice_of(bytes, len), NULL);
-    }
+    struct msg *msg = ferror(file) ? NULL : msg_copy_of(slice_of(bytes, len), NULL);
     free(bytes);
-    return good;
+    return msg;
 }
 
 static struct msg *read_path(const char *path)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    struct msg *msg = NULL;
-    if (file == NULL || !read_whole(file, &msg)) {
-        fprintf(stderr, "frame: %s: %s\n", path, strerror(errno));
+    if (strcmp(path, "-") == 0) {
+        return read_whole(stdin);
     }
-    if (file != NULL && file != stdin) {
-        fclose(file);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return NULL;
     }
+    struct msg *msg = read_whole(file);
+    int why = errno;
+    (void)fclose(file); /* only read */
+    errno = why;
     return msg;
 }
 
@@ -280,29 +282,27 @@ static bool find_frame(struct slice bytes, struct slice *frame_out, const char *
     } else if (envelope_answer(bytes, &answer, NULL) && answer.frame.len > 0) {
         *what_out = "an InternalQueryResponse";
     } else {
-        return error_set(err, ERROR_DATA_LOSS,
-                         "byte 0x%02x found first, 0x00 of a frame expected; nor is there a frame "
-                         "in it as a SendResponse or InternalQueryResponse",
-                         bytes.ptr[0]);
+        error_set(
+            err, ERROR_DATA_LOSS,
+            "byte 0x%02x found first, 0x00 of a frame expected; nor is there a frame in it as "
+            "a SendResponse or InternalQueryResponse",
+            bytes.ptr[0]);
+        return false;
     }
     *frame_out = answer.frame;
     return true;
 }
 
-static void show(const struct dump *dump, const struct view *view)
+static bool write_json(const struct view *view, FILE *out)
 {
-    if (!dump->json) {
-        dump_table(view, stdout);
-        return;
-    }
     json_t *json = dump_json(view);
-    json_dumpf(json, stdout, JSON_COMPACT);
-    fputc('\n', stdout);
+    bool good = json_dumpf(json, out, JSON_COMPACT) == 0 && fputc('\n', out) != EOF;
     json_decref(json);
+    return good;
 }
 
-static bool show_bytes(const struct dump *dump, struct slice bytes, struct arena *arena,
-                       struct error *err)
+static bool show(const struct dump *dump, struct slice bytes, struct arena *arena,
+                 struct error *err)
 {
     struct slice frame;
     const char *what = NULL;
@@ -312,12 +312,15 @@ static bool show_bytes(const struct dump *dump, struct slice bytes, struct arena
         return false;
     }
     if (what != NULL && !dump->json) {
-        fprintf(stderr, "frame: %zu bytes, found in %s\n", frame.len, what);
+        (void)fprintf(stderr, "frame: %zu bytes, found in %s\n", frame.len, what);
     }
     if (!decode_view(frame, DECODE_V3 | DECODE_V4, &room, &view, err)) {
         return false;
     }
-    show(dump, &view);
+    bool written = dump->json ? write_json(&view, stdout) : dump_table(&view, stdout);
+    if (!written || fflush(stdout) != 0) {
+        return error_set(err, ERROR_UNKNOWN, "not all could be written: %s", strerror(errno));
+    }
     return true;
 }
 
@@ -341,21 +344,22 @@ int dump_main(int argc, char **argv)
 {
     struct dump dump;
     if (!read_arguments(argc, argv, &dump)) {
-        fputs("usage: bydb-liaison frame [--json] FILE   (- reads standard input)\n", stderr);
+        (void)fputs("usage: bydb-liaison frame [--json] FILE   (- reads standard input)\n", stderr);
         return EXIT_USAGE;
     }
     struct msg *msg = read_path(dump.path);
     if (msg == NULL) {
+        complain(dump.path, strerror(errno));
         return EXIT_REFUSED;
     }
     struct arena arena;
     struct error err = {0};
     arena_init(&arena, SIZE_MAX, NULL, NULL);
-    bool good = show_bytes(&dump, msg_bytes(msg), &arena, &err);
+    bool good = show(&dump, msg_bytes(msg), &arena, &err);
     if (!good) {
-        fprintf(stderr, "frame: %s: %s\n", dump.path, err.text);
+        complain(dump.path, err.text);
     }
     arena_fini(&arena);
     msg_release(&msg);
-    return good && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_REFUSED;
+    return good ? EXIT_SUCCESS : EXIT_REFUSED;
 }

@@ -28,4 +28,5 @@ int dump_main(int argc, char **argv);
 
 /* A new reference. */
 json_t *dump_json(const struct view *view);
-void dump_table(const struct view *view, FILE *out);
+/* False: not all could be written; errno says why. */
+bool dump_table(const struct view *view, FILE *out);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * TagValue and FieldValue are read by a table: each known field has a shape. A message that does
- * not fit its shape is shown as bytes, marked as malformed; that is known only at its end, so its
- * text goes to memory first.
+ * TagValue and FieldValue are read by a table: each known field has a shape. That a message does
+ * not fit its shape is known only at its end; its text is taken back then.
  */
 #include "liaison/dump_text.h"
 
@@ -10,6 +9,8 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What a variant's field holds. */
@@ -32,6 +33,40 @@ static const enum shape tag_value[] = {
 static const enum shape field_value[] = {
     [1] = SHAPE_NULL, [2] = SHAPE_TEXT, [3] = SHAPE_INT, [4] = SHAPE_BYTES, [5] = SHAPE_FLOAT,
 };
+
+void dump_text_fini(struct dump_text *text)
+{
+    free(text->ptr);
+    *text = (struct dump_text){0};
+}
+
+static void append(struct dump_text *text, const void *bytes, size_t len)
+{
+    if (text->len + len > text->capacity) {
+        text->capacity = 2 * (text->len + len) + 256;
+        text->ptr = realloc(text->ptr, text->capacity);
+        if (text->ptr == NULL) {
+            abort();
+        }
+    }
+    if (len > 0) {
+        memcpy(text->ptr + text->len, bytes, len);
+        text->len += len;
+    }
+}
+
+/* For numbers and fixed words; bytes of any length have functions of their own. */
+void dump_text_put(struct dump_text *text, const char *fmt, ...)
+{
+    char buf[400];
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(buf, sizeof buf, fmt, args);
+    va_end(args);
+    if (len > 0) {
+        append(text, buf, (size_t)len < sizeof buf ? (size_t)len : sizeof buf - 1);
+    }
+}
 
 /* Up to four bytes as protobuf and JSON readers demand them: no surrogates, shortest form. */
 size_t dump_text_character(struct slice bytes)
@@ -56,32 +91,41 @@ size_t dump_text_character(struct slice bytes)
     return code >= least[len] && code < 0x110000 && !surrogate ? len : 0;
 }
 
-void dump_text_plain(struct slice bytes, FILE *out)
+void dump_text_plain(struct dump_text *text, struct slice bytes)
 {
     while (bytes.len > 0) {
         size_t len = dump_text_character(bytes);
         if (len > 1 || (len == 1 && isprint(bytes.ptr[0]))) {
-            fwrite(bytes.ptr, 1, len, out);
+            append(text, bytes.ptr, len);
         } else {
             len = 1;
-            fprintf(out, "\\x%02x", bytes.ptr[0]);
+            dump_text_put(text, "\\x%02x", bytes.ptr[0]);
         }
         bytes = slice_of(bytes.ptr + len, bytes.len - len);
     }
 }
 
-static void print_quoted(struct slice bytes, FILE *out)
+size_t dump_text_characters(const struct dump_text *text, size_t from)
 {
-    fputc('"', out);
-    dump_text_plain(bytes, out);
-    fputc('"', out);
+    size_t characters = 0;
+    for (size_t i = from; i < text->len; i++) {
+        characters += ((unsigned char)text->ptr[i] & 0xC0) != 0x80;
+    }
+    return characters;
 }
 
-static void print_hex(struct slice bytes, FILE *out)
+static void put_quoted(struct dump_text *text, struct slice bytes)
 {
-    fputs("0x", out);
+    dump_text_put(text, "\"");
+    dump_text_plain(text, bytes);
+    dump_text_put(text, "\"");
+}
+
+static void put_hex(struct dump_text *text, struct slice bytes)
+{
+    dump_text_put(text, "0x");
     for (size_t i = 0; i < bytes.len; i++) {
-        fprintf(out, "%02x", bytes.ptr[i]);
+        dump_text_put(text, "%02x", bytes.ptr[i]);
     }
 }
 
@@ -92,7 +136,7 @@ static double float_of(uint64_t bits)
     return value;
 }
 
-static bool print_packed(struct slice bytes, const char **comma, FILE *out)
+static bool put_packed(struct dump_text *text, struct slice bytes, const char **comma)
 {
     struct wire wire = wire_of(bytes);
     uint64_t value;
@@ -100,41 +144,41 @@ static bool print_packed(struct slice bytes, const char **comma, FILE *out)
         if (!wire_uvarint(&wire, &value)) {
             return false;
         }
-        fprintf(out, "%s%" PRId64, *comma, (int64_t)value);
+        dump_text_put(text, "%s%" PRId64, *comma, (int64_t)value);
         *comma = ", ";
     }
     return true;
 }
 
-static bool print_element(enum shape shape, const struct wire_field *field, const char **comma,
-                          FILE *out)
+static bool put_element(struct dump_text *text, enum shape shape, const struct wire_field *field,
+                        const char **comma)
 {
     if (shape == SHAPE_INTS && field->type == WIRE_BYTES) {
-        return print_packed(field->bytes, comma, out);
+        return put_packed(text, field->bytes, comma);
     }
-    fputs(*comma, out);
+    dump_text_put(text, "%s", *comma);
     *comma = ", ";
     if (shape == SHAPE_INTS) {
-        fprintf(out, "%" PRId64, (int64_t)field->value);
+        dump_text_put(text, "%" PRId64, (int64_t)field->value);
         return field->type == WIRE_VARINT;
     }
-    print_quoted(field->bytes, out);
+    put_quoted(text, field->bytes);
     return field->type == WIRE_BYTES;
 }
 
-static bool print_list(enum shape shape, struct slice message, FILE *out)
+static bool put_list(struct dump_text *text, enum shape shape, struct slice message)
 {
     struct wire wire = wire_of(message);
     struct wire_field field;
     enum wire_result result;
     const char *comma = "";
-    fputc('[', out);
+    dump_text_put(text, "[");
     while ((result = wire_next(&wire, &field)) == WIRE_FIELD) {
-        if (field.number == 1 && !print_element(shape, &field, &comma, out)) {
+        if (field.number == 1 && !put_element(text, shape, &field, &comma)) {
             return false;
         }
     }
-    fputc(']', out);
+    dump_text_put(text, "]");
     return result == WIRE_END;
 }
 
@@ -161,7 +205,7 @@ static bool read_pair(struct slice message, enum wire_type type, struct pair *pa
     return result == WIRE_END;
 }
 
-static bool print_message(enum shape shape, struct slice message, FILE *out)
+static bool put_message(struct dump_text *text, enum shape shape, struct slice message)
 {
     enum wire_type type = shape == SHAPE_TEXT    ? WIRE_BYTES
                           : shape == SHAPE_FLOAT ? WIRE_FIXED64
@@ -172,19 +216,19 @@ static bool print_message(enum shape shape, struct slice message, FILE *out)
     }
     const struct wire_field *first = &pair.fields[1];
     if (shape == SHAPE_TEXT) {
-        print_quoted(first->bytes, out);
+        put_quoted(text, first->bytes);
     } else if (shape == SHAPE_FLOAT) {
-        fprintf(out, "%.17g", float_of(first->value));
+        dump_text_put(text, "%.17g", float_of(first->value));
     } else if (shape == SHAPE_TIMESTAMP) {
-        fprintf(out, "%" PRId64 "s+%" PRId64 "ns", (int64_t)first->value,
-                (int64_t)pair.fields[2].value);
+        dump_text_put(text, "%" PRId64 "s+%" PRId64 "ns", (int64_t)first->value,
+                      (int64_t)pair.fields[2].value);
     } else {
-        fprintf(out, "%" PRId64, (int64_t)first->value);
+        dump_text_put(text, "%" PRId64, (int64_t)first->value);
     }
     return true;
 }
 
-static bool print_variant(enum shape shape, const struct wire_field *field, FILE *out)
+static bool put_variant(struct dump_text *text, enum shape shape, const struct wire_field *field)
 {
     if (field->type != (shape == SHAPE_NULL ? WIRE_VARINT : WIRE_BYTES)) {
         return false;
@@ -193,19 +237,19 @@ static bool print_variant(enum shape shape, const struct wire_field *field, FILE
     case SHAPE_UNKNOWN:
         return false;
     case SHAPE_NULL:
-        fputs("{null}", out);
+        dump_text_put(text, "{null}");
         return true;
     case SHAPE_BYTES:
-        print_hex(field->bytes, out);
+        put_hex(text, field->bytes);
         return true;
     case SHAPE_TEXTS:
     case SHAPE_INTS:
-        return print_list(shape, field->bytes, out);
+        return put_list(text, shape, field->bytes);
     case SHAPE_TEXT:
     case SHAPE_INT:
     case SHAPE_FLOAT:
     case SHAPE_TIMESTAMP:
-        return print_message(shape, field->bytes, out);
+        return put_message(text, shape, field->bytes);
     }
     return false;
 }
@@ -218,8 +262,8 @@ static enum shape shape_of(bool tag, uint32_t number)
     return number < count ? shapes[number] : SHAPE_UNKNOWN;
 }
 
-/* Of several variants the last one counts. False: malformed, and part of it may be printed. */
-static bool print_value(bool tag, struct slice cell, FILE *out)
+/* Of several variants the last one counts. False: malformed, and part of it may be there. */
+static bool put_value(struct dump_text *text, bool tag, struct slice cell)
 {
     struct wire wire = wire_of(cell);
     struct wire_field field;
@@ -234,53 +278,44 @@ static bool print_value(bool tag, struct slice cell, FILE *out)
         return false;
     }
     if (last.number == 0) {
-        fputs("{}", out);
+        dump_text_put(text, "{}");
         return true;
     }
-    return print_variant(shape_of(tag, last.number), &last, out);
+    return put_variant(text, shape_of(tag, last.number), &last);
 }
 
-static void print_cell_message(bool tag, struct slice cell, FILE *out)
+static void put_cell_message(struct dump_text *text, bool tag, struct slice cell)
 {
-    char *text = NULL;
-    size_t len = 0;
-    FILE *memory = open_memstream(&text, &len);
-    if (memory == NULL) {
-        abort();
+    size_t mark = text->len;
+    if (!put_value(text, tag, cell)) {
+        text->len = mark;
+        dump_text_put(text, "malformed ");
+        put_hex(text, cell);
     }
-    bool good = print_value(tag, cell, memory);
-    fclose(memory);
-    if (good) {
-        fwrite(text, 1, len, out);
-    } else {
-        fputs("malformed ", out);
-        print_hex(cell, out);
-    }
-    free(text);
 }
 
-void dump_text_cell(const struct column *column, size_t row, FILE *out)
+void dump_text_cell(struct dump_text *text, const struct column *column, size_t row)
 {
     if (column_is_null(column, row)) {
-        fputs("null", out);
+        dump_text_put(text, "null");
         return;
     }
     switch (column->type) {
     case COLUMN_INT64:
-        fprintf(out, "%" PRId64, column_int(column, row));
+        dump_text_put(text, "%" PRId64, column_int(column, row));
         return;
     case COLUMN_FLOAT64:
-        fprintf(out, "%.17g", column_float(column, row));
+        dump_text_put(text, "%.17g", column_float(column, row));
         return;
     case COLUMN_STRING:
-        print_quoted(column_bytes(column, row), out);
+        put_quoted(text, column_bytes(column, row));
         return;
     case COLUMN_BYTES:
-        print_hex(column_bytes(column, row), out);
+        put_hex(text, column_bytes(column, row));
         return;
     case COLUMN_TAG_VALUE:
     case COLUMN_FIELD_VALUE:
-        print_cell_message(column->type == COLUMN_TAG_VALUE, column_bytes(column, row), out);
+        put_cell_message(text, column->type == COLUMN_TAG_VALUE, column_bytes(column, row));
         return;
     }
 }

@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     write_values();
     write_constants();
     write_names();
-    uint64_t seed = 99;
+    uint64_t seed = 20240607;
     for (size_t i = 0; i < 3; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "random-%zu", i);

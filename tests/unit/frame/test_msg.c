@@ -124,6 +124,21 @@ START_TEST(counts)
 }
 END_TEST
 
+/* A message that crosses threads is on no account on the way. */
+START_TEST(accounts)
+{
+    struct charge other = {0};
+    struct msg *msg = msg_copy_of(slice_str("handed over"), &charge);
+    msg_recharge(msg, NULL);
+    ck_assert_uint_eq(charge.total, 0);
+    msg_recharge(msg, &other);
+    ck_assert_uint_eq(other.total, msg_capacity(msg));
+    ck_assert_uint_eq(other.count[CHARGE_MESSAGE], 1);
+    msg_release(&msg);
+    ck_assert_uint_eq(other.total, 0);
+}
+END_TEST
+
 static void check_body(const struct msg *msg, struct slice expected)
 {
     ck_assert(msg_state(msg) == MSG_READY);
@@ -266,6 +281,7 @@ int main(void)
     tcase_add_test(tcase, empty_messages);
     tcase_add_test(tcase, surplus_is_not_stored);
     tcase_add_test(tcase, counts);
+    tcase_add_test(tcase, accounts);
     tcase_add_test(tcase, bodies_land_on_a_multiple_of_8);
     tcase_add_test(tcase, byte_by_byte);
     tcase_add_test(tcase, inner_frames_land_on_a_multiple_of_8);

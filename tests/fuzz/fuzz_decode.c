@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any bytes as a frame of either version: refused, or every cell can be read. */
+#include "frame/decode.h"
+#include "tests/support/frame_test.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct placed placed = place_bytes(slice_of(bytes, len), 0);
+    struct test_room room;
+    struct view view;
+    struct error err = {0};
+    test_room_init(&room);
+    if (decode_view(placed.bytes, DECODE_V3 | DECODE_V4, &room.room, &view, &err)) {
+        volatile uint64_t sum = view_read_all(&view);
+        (void)sum;
+    } else {
+        assert(err.code != ERROR_NONE && err.text[0] != '\0');
+    }
+    assert(room.bytes <= 64 * len + 65536);
+    test_room_fini(&room);
+    free(placed.block);
+    return 0;
+}
