@@ -25,11 +25,13 @@ def parse_arguments(arguments):
     data.add_argument("--suite", metavar="DIR", help="serve the schemas and rows of an acceptance suite folder")
     data.add_argument("--demo", action="store_true", help="serve sample data of the last hour")
     data.add_argument("--empty", action="store_true", help="serve neither schemas nor rows")
+    parser.add_argument("--suite-variant", metavar="NAME", help="a folder of the suite's schemas, as alt_replicated")
     parser.add_argument("--nodes", type=int, default=2, choices=range(1, 6))
     parser.add_argument("--frame-version", choices=["3", "4", "mixed"], default="4",
                         help="wire version of the frames; mixed: 4 and 3 in turn, node by node")
     parser.add_argument("--no-constants", action="store_true", help="version 4 without constant columns")
     parser.add_argument("--replicas", type=int, help="replicas of every group, in the schema and in the placement")
+    parser.add_argument("--label", metavar="NODE:KEY=VALUE", action="append", default=[], help="a label of a node")
     parser.add_argument("--t0", help=f"the present, ISO 8601; default: {SUITE_T0} for a suite, else the clock")
     parser.add_argument("--created-at", help="when the schema objects were created; default: 30 days before T0")
     parser.add_argument("--seed", type=int, default=1)
@@ -45,8 +47,12 @@ def build(options):
     created_at = from_iso(options.created_at) if options.created_at else t0 - 30 * DAY
     versions = {"3": (3,), "4": (4,), "mixed": (4, 3)}[options.frame_version]
     cluster = Cluster(options.nodes, t0, created_at, versions, not options.no_constants, options.replicas, options.seed)
+    for label in options.label:
+        name, _, pair = label.partition(":")
+        key, _, value = pair.partition("=")
+        cluster.nodes[name].labels[key] = value
     if options.suite:
-        suite.load(cluster, options.suite, t0)
+        suite.load(cluster, options.suite, t0, options.suite_variant)
     elif options.demo:
         demo.load(cluster, t0, options.seed)
     return cluster, t0

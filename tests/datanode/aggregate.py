@@ -3,14 +3,13 @@
 import struct
 import sys
 
-from plan import COUNT, MAX, MEAN, MIN, SORT_DESC, SUM
+from plan import COUNT, MAX, MEAN, MIN, SORT_ASC, SUM
 from scan import Record
 from schema import FIELD_INT
 from values import wrap_int64
 
 _LARGEST = {int: (1 << 63) - 1, float: sys.float_info.max}
 _SMALLEST = {int: -(1 << 63), float: -sys.float_info.max}
-SORT_ASC = 2
 
 
 def group_key(record, keys):

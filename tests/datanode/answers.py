@@ -5,7 +5,7 @@ import frame4
 import query
 import topn
 from messages import measure
-from plan import QueryError
+from plan import SORT_DESC, QueryError
 from spans import Tracer
 
 
@@ -45,7 +45,7 @@ def measure_query(node, body):
 
 def topn_query(node, body):
     """Raises topn.NodePanic and topn.NodeStuck where a real node does not answer in order."""
-    direction = "DESC" if body.field_value_sort == topn.SORT_DESC else "ASC"
+    direction = "DESC" if body.field_value_sort == SORT_DESC else "ASC"
     tracer = Tracer(f"data-{node.name}", plan=f"TopNDistinct(topN={body.top_n},sort={direction})")
     try:
         with tracer.span("seriesIndex.Search"):

@@ -6,14 +6,15 @@ import grpc
 
 from messages import cluster, database, health, measure, schema
 
-_UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
+            ("grpc.enable_retries", 0)]     # with retries, a stream to a node that went down outlives its deadline
 
 
 class Client:
     """One connection to one port."""
 
     def __init__(self, address):
-        self.channel = grpc.insecure_channel(address, options=_UNLIMITED)
+        self.channel = grpc.insecure_channel(address, options=_OPTIONS)
 
     def close(self):
         self.channel.close()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table a node answers with: columns of roles and types, not yet bytes. frame3.py and frame4.py write it."""
+import struct
 from dataclasses import dataclass, field
 
 MAGIC = b"\x00VFR"
@@ -23,6 +24,11 @@ class Column:
 class Frame:
     rows: int
     columns: list
+
+
+def fixed_width(kind, cells):
+    """The values of an int64 or float64 column; a null is stored as 8 zero bytes."""
+    return struct.pack(f"<{len(cells)}{FIXED_WIDTH[kind]}", *(0 if cell is None else cell for cell in cells))
 
 
 def raw_bytes(cell):

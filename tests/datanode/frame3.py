@@ -2,7 +2,7 @@
 """Wire version 3 of the frame: null bitmaps and length-prefixed strings, nothing aligned."""
 import struct
 
-from frame import FIXED_WIDTH, MAGIC, STRING, Column, Frame, bitmap, raw_bytes
+from frame import FIXED_WIDTH, MAGIC, STRING, Column, Frame, bitmap, fixed_width, raw_bytes
 
 VERSION = 3
 
@@ -24,11 +24,11 @@ def _prefixed(data):
     return uvarint(len(data)) + data
 
 
-def _encode_column(column, rows):
+def _encode_column(column):
     parts = [bytes([column.role, column.type]), _prefixed(column.name.encode()), _prefixed(column.family.encode()),
              bitmap([cell is None for cell in column.cells])]
     if column.type in FIXED_WIDTH:
-        parts.append(struct.pack(f"<{rows}{FIXED_WIDTH[column.type]}", *(cell or 0 for cell in column.cells)))
+        parts.append(fixed_width(column.type, column.cells))
     else:
         parts.extend(_prefixed(raw_bytes(cell)) for cell in column.cells)
     return b"".join(parts)
@@ -36,7 +36,7 @@ def _encode_column(column, rows):
 
 def encode(frame):
     head = MAGIC + bytes([VERSION]) + uvarint(frame.rows) + uvarint(len(frame.columns))
-    return head + b"".join(_encode_column(column, frame.rows) for column in frame.columns)
+    return head + b"".join(_encode_column(column) for column in frame.columns)
 
 
 class _Reader:

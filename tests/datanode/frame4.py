@@ -3,7 +3,7 @@
 import struct
 from itertools import accumulate
 
-from frame import FIXED_WIDTH, MAGIC, bitmap, raw_bytes
+from frame import FIXED_WIDTH, MAGIC, bitmap, fixed_width, raw_bytes
 
 VERSION = 4
 HAS_VALIDITY, IS_CONSTANT = 1, 2
@@ -30,7 +30,7 @@ def _expansion(column, rows):
 def _buffers(column, cells):
     """The offsets block (padded) and the values (not padded) of the stored cells."""
     if column.type in FIXED_WIDTH:
-        return b"", struct.pack(f"<{len(cells)}{FIXED_WIDTH[column.type]}", *(cell or 0 for cell in cells))
+        return b"", fixed_width(column.type, cells)
     stored = [raw_bytes(cell) for cell in cells]
     offsets = list(accumulate(map(len, stored), initial=0))
     return _padded(struct.pack(f"<{len(offsets)}i", *offsets)), b"".join(stored)

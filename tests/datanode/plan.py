@@ -6,7 +6,7 @@ import criteria
 from schema import FIELD_FLOAT, FIELD_INT, TAG_TIMESTAMP
 
 DEFAULT_LIMIT = 100
-SORT_DESC = 1
+SORT_UNSPECIFIED, SORT_DESC, SORT_ASC = range(3)
 MEAN, MAX, MIN, COUNT, SUM = range(1, 6)
 
 
@@ -76,9 +76,10 @@ def _project(plan):
 
 def _order(plan):
     order = plan.request.order_by
-    plan.descending = order.sort == SORT_DESC
     if not order.index_rule_name:
+        plan.descending = order.sort not in (SORT_UNSPECIFIED, SORT_ASC)
         return
+    plan.descending = order.sort == SORT_DESC
     rule = plan.view.rule_by_name.get(order.index_rule_name)
     if rule is None:
         raise QueryError(f"vec dispatch: parse order_by: {order.index_rule_name}: index is not define for the tag")

@@ -49,10 +49,12 @@ def frame_of(plan, records, tracer):
 
 
 def _scan(plan, store, tracer):
-    time_range = plan.request.time_range
+    begin, end = nanoseconds(plan.request.time_range.begin), nanoseconds(plan.request.time_range.end)
+    if not store.segments(plan.view, begin, end):
+        return None
     search = "seriesIndex.SearchWithoutSeries" if plan.view.index_mode else "seriesIndex.Search"
     with tracer.span(search):
-        records = scan(plan, store, nanoseconds(time_range.begin), nanoseconds(time_range.end))
+        records = scan(plan, store, begin, end)
     if records is not None and not plan.view.index_mode:
         with tracer.span("scan-blocks", series_num=len({record.series for record in records})):
             pass

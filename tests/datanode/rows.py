@@ -94,8 +94,9 @@ class Store:
     def segments(self, view, begin, end):
         """The segments of the measure's group that a time range touches."""
         length = view.segment_interval
-        return {start for start in self._segments.get(view.group.metadata.name, ())
-                if start <= end and begin < start + length}
+        with self.lock:
+            return {start for start in self._segments.get(view.group.metadata.name, ())
+                    if start <= end and begin < start + length}
 
 
 def make_row(view, point):

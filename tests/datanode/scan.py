@@ -15,13 +15,11 @@ class Record:
 
 
 def scan(plan, store, begin, end):
-    """The matching records, or None where a node has "no result": no segment in range, or no series that matches."""
+    """The matching records, or None where a node has "no result": no series in range matches."""
     with store.lock:
-        segments = store.segments(plan.view, begin, end)
-        table = store.table(plan.view)
         read = _index_rows if plan.view.index_mode else _series_rows
-        rows = read(plan, table, segments, begin, end) if segments else None
-        return None if rows is None else [_record(plan, row) for row in rows]
+        rows = read(plan, store.table(plan.view), store.segments(plan.view, begin, end), begin, end)
+        return rows and [_record(plan, row) for row in rows]
 
 
 def _series_rows(plan, table, segments, begin, end):

@@ -36,17 +36,20 @@ class QueryChannel:
         topic = None
         try:
             for request in requests:
-                stream.begin()
+                stream.waiting = True
                 refusal = version.check(request)
                 if refusal is not None:
                     yield refusal
                     context.abort(grpc.StatusCode.UNKNOWN, f"version incompatibility: {refusal.error}")
                 topic = topic or (request.topic if request.topic in _ANSWERS else None)
                 yield from self._answer(topic, request, context)
-                stream.answered()
+                stream.waiting = False
         except grpc.RpcError:
-            return      # cancelled; the stream's callback has counted it
-        stream.complete()
+            return      # the client went away, which the stream counts
+        except Exception:
+            stream.ended_here = True
+            raise       # the node itself ends the call, as it does by context.abort
+        stream.ended_here = True
 
     def _answer(self, topic, request, context):
         """The response of one request: at most one, none where a fault says so."""
@@ -93,22 +96,14 @@ def _parse(topic, request):
 
 
 class _Stream:
-    """Counts one stream, and notices whether the client cancelled it."""
+    """Notices how one stream ends: `ended_here` says that it was the node, `waiting` that an answer was due."""
 
     def __init__(self, log, context):
-        self._log, self._completed, self._unanswered = log, False, False
+        self._log = log
+        self.ended_here = self.waiting = False
         log.count("streams")
         context.add_callback(self._ended)
 
-    def begin(self):
-        self._unanswered = True
-
-    def answered(self):
-        self._unanswered = False
-
-    def complete(self):
-        self._completed = True
-
     def _ended(self):
-        if not self._completed:
-            self._log.count("cancelled", *(["cancelled_unanswered"] if self._unanswered else []))
+        if not self.ended_here:
+            self._log.count("cancelled", *(["cancelled_unanswered"] if self.waiting else []))

@@ -14,15 +14,28 @@ _KINDS = {"groups": "group", "measures": "measure", "index_rules": "indexRule",
           "index_rule_bindings": "indexRuleBinding", "topn_aggregations": "topNAggregation"}
 
 
-def load(cluster, folder, t0):
-    """Loads schemas and rows into a cluster; t0 (ns) is the time that the suite calls now."""
+def load(cluster, folder, t0, variant=None):
+    """Loads schemas and rows into a cluster; t0 (ns) is the time that the suite calls now.
+
+    A variant is a folder of `schemas` such as alt_replicated: its groups replace the usual ones, the rest comes on top.
+    """
     folder = pathlib.Path(folder)
     manifest = json.loads((folder / "manifest.json").read_text())
     for part in manifest["schema_load_order"]:
-        for path in sorted((folder / "schemas" / part).glob("*.json")):
+        for path in _schema_files(folder / "schemas", part, variant):
             cluster.load(_KINDS[part], path.read_text())
     for write in sorted(manifest["writes"], key=lambda write: write["order"]):
         cluster.write(write["group"], write["measure"], _points(cluster, folder, write, t0))
+
+
+def _schema_files(schemas, part, variant):
+    usual = sorted((schemas / part).glob("*.json"))
+    if not variant:
+        return usual
+    more = sorted((schemas / variant / part).glob("*.json"))
+    if part == "groups":
+        return more or sorted((schemas / variant).glob("*.json"))
+    return usual + more
 
 
 def _points(cluster, folder, write, t0):

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import criteria
 from debugtext import debug_text
 from messages import measure, nanoseconds, set_nanoseconds
-from plan import COUNT, MEAN, SORT_DESC
+from plan import COUNT, MEAN, SORT_ASC, SORT_DESC, SORT_UNSPECIFIED
 from values import from_tag, to_field, to_tag
 
-UNSPECIFIED, SORT_ASC = 0, 2
 LARGEST_TOP_N = 1 << 30     # a node reserves memory by the number; beyond this no answer comes in any useful time
 
 
@@ -44,9 +43,9 @@ class Item:
 def lists(node, request):
     """The TopNResponse of a node without its trace, or None where the node leaves the body out."""
     rules = [_rule(node.catalog, group, request.name) for group in request.groups]
-    if request.field_value_sort == UNSPECIFIED or not rules or None in rules:
+    if request.field_value_sort == SORT_UNSPECIFIED or not rules or None in rules:
         return None
-    if any(rule.field_value_sort not in (UNSPECIFIED, request.field_value_sort) for rule, _ in rules):
+    if any(rule.field_value_sort not in (SORT_UNSPECIFIED, request.field_value_sort) for rule, _ in rules):
         raise NodePanic
     if request.top_n >= LARGEST_TOP_N:
         raise NodeStuck
