@@ -6,7 +6,6 @@
 #include "merge/arena.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef ARENA_POISONS
@@ -29,49 +28,73 @@ static uint8_t *block_end(struct arena_block *block)
     return (uint8_t *)block + block->size - ARENA_SPARE;
 }
 
-/* The class whose blocks hold `size` bytes, or -1 when only a block of its own does. */
-static int class_of(size_t size)
+static size_t level_size(int level)
 {
-    int class = 0;
-    while (class < ARENA_BLOCK_CLASSES && ((size_t)1 << (class + ARENA_MIN_BLOCK_LOG2)) < size) {
-        class ++;
+    return (size_t)1 << (level + ARENA_MIN_BLOCK_LOG2);
+}
+
+/* The level whose blocks hold `size` bytes, or -1 when only a block of its own does. */
+static int level_of(size_t size)
+{
+    int level = 0;
+    while (level < ARENA_BLOCK_LEVELS && level_size(level) < size) {
+        level++;
     }
-    return class < ARENA_BLOCK_CLASSES ? class : -1;
+    return level < ARENA_BLOCK_LEVELS ? level : -1;
+}
+
+static bool is_mapped(const struct arena_cache *cache, size_t size)
+{
+    return cache != NULL && cache->map != NULL && size >= ARENA_MAP_MIN;
+}
+
+static struct arena_block *block_fresh(struct arena_cache *cache, size_t size)
+{
+    struct arena_block *block = is_mapped(cache, size) ? cache->map(size) : aligned_alloc(64, size);
+    if (block == NULL) {
+        abort(); /* heap exhaustion is not an error that a query can handle */
+    }
+    block->size = size;
+    POISON(block->bytes, size - sizeof *block);
+    return block;
 }
 
 static struct arena_block *block_new(struct arena_cache *cache, size_t size)
 {
-    int class = class_of(size);
-    if (class >= 0) {
-        size = (size_t)1 << (class + ARENA_MIN_BLOCK_LOG2);
+    int level = level_of(size);
+    if (level < 0) {
+        return block_fresh(cache, (size + 4095) & ~(size_t)4095);
     }
-    if (class >= 0 && cache != NULL && cache->blocks[class] != NULL) {
-        struct arena_block *block = cache->blocks[class];
-        cache->blocks[class] = block->next;
-        cache->bytes -= block->size;
-        return block;
+    if (cache == NULL || cache->blocks[level] == NULL) {
+        return block_fresh(cache, level_size(level));
     }
-    struct arena_block *block = aligned_alloc(64, (size + 63) & ~(size_t)63);
-    if (block == NULL) {
-        abort(); /* heap exhaustion is not an error that a query can handle */
-    }
-    block->size = (size + 63) & ~(size_t)63;
-    POISON(block->bytes, block->size - sizeof *block);
+    struct arena_block *block = cache->blocks[level];
+    cache->blocks[level] = block->next;
+    cache->bytes -= block->size;
     return block;
+}
+
+static void block_free(struct arena_cache *cache, struct arena_block *block)
+{
+    UNPOISON(block->bytes, block->size - sizeof *block);
+    if (is_mapped(cache, block->size)) {
+        cache->unmap(block, block->size);
+    } else {
+        free(block);
+    }
 }
 
 static void block_drop(struct arena_cache *cache, struct arena_block *block)
 {
     POISON(block->bytes, block->size - sizeof *block);
-    int class = class_of(block->size);
-    if (class >= 0 && cache != NULL && cache->bytes + block->size <= cache->limit) {
-        block->next = cache->blocks[class];
-        cache->blocks[class] = block;
-        cache->bytes += block->size;
+    int level = level_of(block->size);
+    if (level < 0 || cache == NULL || cache->bytes + block->size > cache->limit) {
+        block_free(cache, block);
         return;
     }
-    UNPOISON(block->bytes, block->size - sizeof *block);
-    free(block);
+    block->next = cache->blocks[level];
+    cache->blocks[level] = block;
+    cache->bytes += block->size;
 }
 
 void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
@@ -106,12 +129,11 @@ void arena_fini(struct arena *arena)
 
 void arena_cache_fini(struct arena_cache *cache)
 {
-    for (size_t class = 0; class < ARENA_BLOCK_CLASSES; class ++) {
-        while (cache->blocks[class] != NULL) {
-            struct arena_block *block = cache->blocks[class];
-            cache->blocks[class] = block->next;
-            UNPOISON(block->bytes, block->size - sizeof *block);
-            free(block);
+    for (size_t level = 0; level < ARENA_BLOCK_LEVELS; level++) {
+        while (cache->blocks[level] != NULL) {
+            struct arena_block *block = cache->blocks[level];
+            cache->blocks[level] = block->next;
+            block_free(cache, block);
         }
     }
     cache->bytes = 0;
@@ -120,11 +142,10 @@ void arena_cache_fini(struct arena_cache *cache)
 uint8_t *arena_grow(struct arena *arena, size_t size)
 {
     const size_t largest = (size_t)1 << ARENA_MAX_BLOCK_LOG2;
-    size_t overhead = sizeof(struct arena_block) + ARENA_SPARE;
-    size_t wanted = size + overhead;
-    if (wanted < size) {
+    if (size > SIZE_MAX / 2) {
         abort();
     }
+    size_t wanted = sizeof(struct arena_block) + size + ARENA_SPARE;
     size_t step = arena->capacity < largest ? arena->capacity : largest;
     struct arena_block *block = block_new(arena->cache, wanted > step ? wanted : step);
     block->next = arena->blocks;
@@ -138,13 +159,10 @@ uint8_t *arena_grow(struct arena *arena, size_t size)
 void *arena_alloc(struct arena *arena, size_t size, size_t align)
 {
     assert(align <= 64 && (align & (align - 1)) == 0);
-    size_t gap = (size_t) - (uintptr_t)arena->at & (align - 1);
-    uint8_t *to;
-    if (arena->at == NULL || gap + size > (size_t)(arena->end - arena->at)) {
-        to = arena_grow(arena, size); /* blocks are aligned to 64 */
-    } else {
-        to = arena->at + gap;
-    }
+    size_t left = (size_t)(arena->end - arena->at);
+    size_t gap = (0 - (uintptr_t)arena->at) & (align - 1);
+    bool fits = arena->at != NULL && gap <= left && size <= left - gap;
+    uint8_t *to = fits ? arena->at + gap : arena_grow(arena, size); /* blocks begin on 64 */
     arena->at = to + size;
     UNPOISON(to, size);
     return to;
@@ -153,6 +171,20 @@ void *arena_alloc(struct arena *arena, size_t size, size_t align)
 void *arena_zalloc(struct arena *arena, size_t size, size_t align)
 {
     return memset(arena_alloc(arena, size, align), 0, size);
+}
+
+size_t arena_size(size_t size, size_t count)
+{
+    size_t total;
+    if (__builtin_mul_overflow(size, count, &total)) {
+        abort();
+    }
+    return total;
+}
+
+void *arena_zarray(struct arena *arena, size_t size, size_t count, size_t align)
+{
+    return arena_zalloc(arena, arena_size(size, count), align);
 }
 
 struct slice arena_copy(struct arena *arena, struct slice borrowed)

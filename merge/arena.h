@@ -23,13 +23,20 @@ struct arena_block;
 /* Block sizes are powers of two, so that what one query gives back fits the next one's need. */
 #define ARENA_MIN_BLOCK_LOG2 13
 #define ARENA_MAX_BLOCK_LOG2 22
-#define ARENA_BLOCK_CLASSES  (ARENA_MAX_BLOCK_LOG2 - ARENA_MIN_BLOCK_LOG2 + 1)
+#define ARENA_BLOCK_LEVELS   (ARENA_MAX_BLOCK_LOG2 - ARENA_MIN_BLOCK_LOG2 + 1)
+#define ARENA_MAP_MIN        ((size_t)2 << 20)
 
-/* Blocks kept between queries by one executor, at most `limit` bytes of them. */
+/* Blocks kept between queries by one executor, at most `limit` bytes of them.
+ *
+ * `map` and `unmap` are where fresh blocks of ARENA_MAP_MIN bytes and more come from and go to: an
+ * owner that maps huge pages there saves most of the price of fresh memory. NULL: the heap. Sizes
+ * are multiples of 4096; what map returns starts on one. */
 struct arena_cache {
-    struct arena_block *blocks[ARENA_BLOCK_CLASSES]; /* own */
+    struct arena_block *blocks[ARENA_BLOCK_LEVELS]; /* own */
     size_t bytes;
     size_t limit;
+    void *(*map)(size_t size); /* never NULL */
+    void (*unmap)(void *block, size_t size);
 };
 
 struct arena {
@@ -67,9 +74,15 @@ void arena_cache_fini(struct arena_cache *cache);
 /* Uninitialised memory, never NULL; align is a power of two of at most 64. */
 void *arena_alloc(struct arena *arena, size_t size, size_t align);
 void *arena_zalloc(struct arena *arena, size_t size, size_t align);
+void *arena_zarray(struct arena *arena, size_t size, size_t count, size_t align);
+/* size * count; ends the program when that is more than there can be. */
+size_t arena_size(size_t size, size_t count);
 #define arena_new(arena, type) ((type *)arena_zalloc((arena), sizeof(type), _Alignof(type)))
 #define arena_array(arena, type, count)                                                            \
-    ((type *)arena_zalloc((arena), sizeof(type) * (count), _Alignof(type)))
+    ((type *)arena_zarray((arena), sizeof(type), (count), _Alignof(type)))
+/* The same without zeroes, for arrays that are filled at once. */
+#define arena_array_raw(arena, type, count)                                                        \
+    ((type *)arena_alloc((arena), arena_size(sizeof(type), (count)), _Alignof(type)))
 
 /* Everything allocated after the mark is given up; its blocks stay for reuse. */
 struct arena_mark arena_mark(const struct arena *arena);
@@ -84,21 +97,20 @@ struct slice arena_copy(struct arena *arena, struct slice borrowed);
 char *arena_strdup(struct arena *arena, struct slice borrowed);
 
 /* The copy in copy-on-keep, for bytes that have 16 readable bytes behind them (those of messages
- * and regions do): short values are moved by one 16-byte load and store. */
+ * and regions do): moved by 16-byte loads and stores, one for a short value. */
 static inline struct slice arena_keep(struct arena *arena, struct slice borrowed)
 {
 #ifdef ARENA_POISONS
     return arena_copy(arena, borrowed);
 #else
     uint8_t *to = arena->at;
-    if (borrowed.len > (size_t)(arena->end - to)) {
+    if (borrowed.len >= (size_t)(arena->end - to)) { /* also the first one, be it empty */
         to = arena_grow(arena, borrowed.len);
     }
     arena->at = to + borrowed.len;
-    if (borrowed.len <= ARENA_SPARE) {
-        memcpy(to, borrowed.ptr, ARENA_SPARE);
-    } else {
-        memcpy(to, borrowed.ptr, borrowed.len);
+    memcpy(to, borrowed.ptr, ARENA_SPARE);
+    for (size_t done = ARENA_SPARE; __builtin_expect(done < borrowed.len, 0); done += ARENA_SPARE) {
+        memcpy(to + done, borrowed.ptr + done, ARENA_SPARE);
     }
     return slice_of(to, borrowed.len);
 #endif
