@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Moments are nanoseconds since the epoch; what is not known counts as now. */
+#include "liaison/query/pushdown.h"
+
+#include "proto/moment.h"
+
+static bool has_copies(const struct request_group *group)
+{
+    return group->selector_count > 1 || group->replicas[0] > 0;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When placement may last have changed. */
+static int64_t last_deal(const struct world *world, struct executor *executor)
+{
+    int64_t last = later(world->changed_at, catalog_placement_time(world->catalog));
+    for (size_t i = 0; i < world->member_count; i++) {
+        const struct member *member = &world->members[i];
+        struct node *node = executor_node(executor, member);
+        if (node == NULL || node_state(node) != NODE_UP || member->created_at == 0) {
+            return INT64_MAX; /* missing at this moment */
+        }
+        last = later(last, later(member->created_at, node_down_at(node)));
+    }
+    return last;
+}
+
+static bool begins_after(const struct request *request, int64_t moment)
+{
+    struct moment begin = moment_of(request->message->time_range->begin);
+    return moment_has_nanos(begin) && begin.seconds * 1000000000 + begin.nanos > moment;
+}
+
+static bool is_exact(const struct request *request, const struct world *world,
+                     struct executor *executor)
+{
+    for (size_t i = 0; i < request->group_count; i++) {
+        if (has_copies(&request->groups[i])) {
+            return false;
+        }
+    }
+    return begins_after(request, last_deal(world, executor));
+}
+
+enum plan_mode pushdown_mode(const struct request *request, const struct world *world,
+                             struct executor *executor)
+{
+    switch ((enum aggregation_mode)executor_setup(executor)->options->aggregation) {
+    case AGGREGATION_ROWS:
+        return PLAN_FOLD;
+    case AGGREGATION_PUSHDOWN:
+        return PLAN_PARTIALS;
+    case AGGREGATION_EXACT:
+        break;
+    }
+    return is_exact(request, world, executor) ? PLAN_PARTIALS : PLAN_FOLD;
+}
