@@ -224,13 +224,16 @@ void metrics_charge(struct metrics_shard *shard, const struct charge *charge)
         enum metric bytes;
     } kinds[CHARGE_KINDS] = {
         [CHARGE_MESSAGE] = {METRIC_LIVE_MESSAGES, METRIC_HELD_MESSAGE},
+        [CHARGE_VIEW] = {METRIC_LIVE_VIEWS, METRIC_COUNT}, /* owns no bytes */
         [CHARGE_REGION] = {METRIC_LIVE_REGIONS, METRIC_HELD_REGION},
         [CHARGE_RESPONSE] = {METRIC_LIVE_RESPONSES, METRIC_HELD_RESPONSE},
         [CHARGE_WIRE] = {METRIC_LIVE_WIRES, METRIC_HELD_WIRE},
     };
     for (size_t i = 0; i < CHARGE_KINDS; i++) {
         metrics_live(shard, kinds[i].count, charge->count[i]);
-        metrics_live(shard, kinds[i].bytes, charge->bytes[i]);
+        if (kinds[i].bytes != METRIC_COUNT) {
+            metrics_live(shard, kinds[i].bytes, charge->bytes[i]);
+        }
     }
 }
 
