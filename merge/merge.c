@@ -72,7 +72,7 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
     if (!source_open(source, merge->plan, err)) {
         return false;
     }
-    source->msg = msg_retain(msg);
+    source_pin(source, msg, merge->arena->charge);
     add_source(merge, source);
     return true;
 }
@@ -171,7 +171,7 @@ static void release_drained(struct merge *merge)
 {
     for (size_t i = 0; i < merge->source_count; i++) {
         if (source_is_drained(merge->sources[i])) {
-            msg_release(&merge->sources[i]->msg);
+            source_unpin(merge->sources[i], merge->arena->charge);
         }
     }
 }
@@ -264,7 +264,7 @@ void merge_close(struct merge **merge)
         return;
     }
     for (size_t i = 0; i < (*merge)->source_count; i++) {
-        msg_release(&(*merge)->sources[i]->msg);
+        source_unpin((*merge)->sources[i], (*merge)->arena->charge);
     }
     *merge = NULL;
 }

@@ -45,6 +45,20 @@ bool source_open(struct source *source, const struct plan *plan, struct error *e
     return true;
 }
 
+void source_pin(struct source *source, struct msg *msg, struct charge *charge)
+{
+    source->msg = msg_retain(msg);
+    charge_add(charge, CHARGE_VIEW, 0);
+}
+
+void source_unpin(struct source *source, struct charge *charge)
+{
+    if (source->msg != NULL) {
+        charge_drop(charge, CHARGE_VIEW, 0);
+        msg_release(&source->msg);
+    }
+}
+
 static size_t count_role(const struct view *view, enum column_role role)
 {
     size_t count = 0;

@@ -40,6 +40,10 @@ struct source {
 /* Finds time, version and series by role; DATA_LOSS when one is missing or has nulls. */
 bool source_open(struct source *source, const struct plan *plan, struct error *err) MUST_CHECK;
 
+/* Takes a count of the message that the view lies in, and counts the view; gives both back. */
+void source_pin(struct source *source, struct msg *msg, struct charge *charge);
+void source_unpin(struct source *source, struct charge *charge);
+
 /* The layout that this frame alone gives: its tags, then its fields, in their order. */
 struct layout *source_layout(const struct source *source, const struct plan *plan,
                              struct arena *arena);
