@@ -158,7 +158,7 @@ static void on_first_world(struct loop_task *task)
     }
     liaison->phase = PHASE_SERVING;
     edge_set_serving(liaison->edge, true);
-    log_info(liaison->log, MODULE, "Listening to; addr=%s:%u executors=%zu",
+    log_info(liaison->log, MODULE, "Listening to; host=%s port=%u executors=%zu",
              liaison->options.grpc_host, edge_port(liaison->edge), liaison->executor_count);
 }
 
