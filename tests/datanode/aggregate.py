@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators behind the scan: grouping, aggregation (partial or final) and top."""
-import struct
 import sys
 
 from plan import COUNT, MAX, MEAN, MIN, SORT_ASC, SUM
@@ -13,15 +12,9 @@ _SMALLEST = {int: -(1 << 63), float: -sys.float_info.max}
 
 
 def group_key(record, keys):
-    """Equal for records of one group. A null is the same key as zero or the empty string."""
-    return b"".join(_key_part(record.tags[index]) for index in keys)
-
-
-def _key_part(value):
-    if isinstance(value, int):
-        return struct.pack("<q", value) if value else b""
-    data = value.encode() if isinstance(value, str) else value or b""
-    return struct.pack("<I", len(data)) + data if data else b""
+    """Equal for records of one group. A null is the same key as zero or the empty string; arrays tell nothing apart."""
+    values = (record.tags[index] for index in keys)
+    return tuple(None if isinstance(value, tuple) else value or None for value in values)
 
 
 class Accumulator:

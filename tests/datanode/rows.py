@@ -79,6 +79,10 @@ class Store:
         self._tables = {}
         self._segments = {}
 
+    def tables(self):
+        """All tables by (group, measure)."""
+        return dict(self._tables)
+
     def table(self, view):
         return self._tables.setdefault((view.group.metadata.name, view.name), Table())
 

@@ -29,7 +29,9 @@ _INTERVAL_UNIT = {1: 60 * MINUTE, 2: DAY}
 
 
 def parse(kind, document):
-    """A schema object from proto JSON (text or parsed), camel or snake case."""
+    """A schema object from proto JSON (text or parsed, camel or snake case), or a copy of a message."""
+    if isinstance(document, KIND_MESSAGES[kind]):
+        return KIND_MESSAGES[kind].FromString(document.SerializeToString())
     text = document if isinstance(document, str) else json.dumps(document)
     return json_format.Parse(text, KIND_MESSAGES[kind](), ignore_unknown_fields=True)
 
