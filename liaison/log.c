@@ -104,10 +104,12 @@ bool log_wants(const struct log *log, enum log_level level, const char *module)
 
 /* One conversion of the format with its argument */
 
+#define ROOM 512 /* for a number, or a value made of several parts */
+
 struct value {
     bool is_number;
-    char number[40];
-    const char *text; /* borrow: the caller's argument, or `number` */
+    char room[ROOM];
+    const char *text; /* borrow: the caller's argument, or `room` */
     size_t len;
 };
 
@@ -147,34 +149,70 @@ static void take_string(bool measured, struct value *value, va_list *arguments)
     value->len = !measured ? strlen(value->text) : text == NULL ? 0 : (size_t)MAX(most, 0);
 }
 
+/* The digits of "%.1f"; 3 when there are none. */
+static const char *take_precision(const char *at, int *precision_out)
+{
+    *precision_out = 3;
+    if (at[0] == '.' && at[1] >= '0' && at[1] <= '9') {
+        *precision_out = at[1] - '0';
+        return at + 2;
+    }
+    return at;
+}
+
 /* `at` stands behind the %; returns where the format goes on. */
 static const char *take_value(const char *at, struct value *value, va_list *arguments)
 {
+    int precision;
     const bool measured = at[0] == '.' && at[1] == '*';
-    at += measured ? 2 : 0;
+    at = take_precision(at + (measured ? 2 : 0), &precision);
     const bool two = at[0] == 'l' && at[1] == 'l';
     const char length = two ? 'q' : *at == 'l' || *at == 'z' ? *at : ' ';
     at += two ? 2 : length == ' ' ? 0 : 1;
     value->is_number = *at != 's';
-    value->text = value->number;
+    value->text = value->room;
     switch (*at) {
     case 's':
         take_string(measured, value, arguments);
         return at + 1;
     case 'd':
-        snprintf(value->number, sizeof value->number, "%lld", take_signed(length, arguments));
+        snprintf(value->room, ROOM, "%lld", take_signed(length, arguments));
         break;
     case 'u':
-        snprintf(value->number, sizeof value->number, "%llu", take_unsigned(length, arguments));
+        snprintf(value->room, ROOM, "%llu", take_unsigned(length, arguments));
         break;
     case 'f':
-        snprintf(value->number, sizeof value->number, "%.3f", va_arg(*arguments, double));
+        snprintf(value->room, ROOM, "%.*f", precision, va_arg(*arguments, double));
         break;
     default:
         assert(!"a conversion that log.h does not list");
     }
-    value->len = strlen(value->number);
+    value->len = strlen(value->room);
     return at + 1;
+}
+
+/* All that stands before the next blank: one conversion, or several parts that make a text. */
+static const char *take_field(const char *at, struct value *value, va_list *arguments)
+{
+    struct value part;
+    const char *next = *at == '%' ? take_value(at + 1, value, arguments) : at;
+    if (next != at && (*next == ' ' || *next == '\0')) {
+        return next;
+    }
+    size_t used = next == at ? 0 : MIN(value->len, (size_t)ROOM);
+    memmove(value->room, value->text, used);
+    while (*next != ' ' && *next != '\0') {
+        const size_t plain = strcspn(next, "% ");
+        part = (struct value){.text = next, .len = plain};
+        next = plain > 0 ? next + plain : take_value(next + 1, &part, arguments);
+        const size_t len = MIN(part.len, ROOM - used);
+        memcpy(value->room + used, part.text, len);
+        used += len;
+    }
+    value->is_number = false;
+    value->text = value->room;
+    value->len = used;
+    return next;
 }
 
 /* The message: all of the format, or what stands before "; ". Escaped already. */
@@ -217,8 +255,8 @@ static const char *read_field(struct log_line *line, enum log_form form, const c
     log_line_add(line, at, key);
     log_line_text(line, form == LOG_JSON ? "\":" : "=");
     const bool is_json = at[key] == ':';
-    assert(at[key] != '\0' && at[key + 1] == '%');
-    at = take_value(at + key + 2, &value, arguments);
+    assert(at[key] != '\0');
+    at = take_field(at + key + 1, &value, arguments);
     if (line->len + value.len + 4 > line->limit) {
         value = (struct value){.text = "(too long)", .len = strlen("(too long)")};
     }

@@ -7,9 +7,10 @@
  *      "time":"2026-11-30T12:00:00Z","message":"node is up"}
  *
  * The format is one literal, checked by the compiler: the message, then after "; " the fields,
- * each key=conversion, separated by single blanks; the values may hold anything. key:%s instead
- * of key=%s says that the value is JSON already. Conversions: s, .*s, d, u, f, with the lengths
- * l, ll, z. The message may hold conversions, too.
+ * each key=conversion, separated by single blanks; the values may hold anything. A field may be
+ * made of several parts (addr=%s:%u), then it is a text. key:%s instead of key=%s says that the
+ * value is JSON already. Conversions: s, .*s, d, u, f, .1f, with the lengths l, ll, z. The message
+ * may hold conversions, too.
  *
  * A line is one write(2), so threads share a log without a lock. Nothing in a value can break the
  * line: control characters, quotes and bytes that are not UTF-8 are escaped.
