@@ -160,15 +160,16 @@ void call_on_data_end(struct call *call)
 
 void call_on_stream_close(struct call *call, uint32_t http2_code)
 {
+    if (call->state != CALL_OPEN) {
+        return;
+    }
     struct error status;
     const bool refused = http2_code == NGHTTP2_REFUSED_STREAM;
     error_set(&status, grpc_code_of_reset(http2_code), "the peer %s the call (%s)%s",
               refused ? "did not take" : "reset", nghttp2_http2_strerror(http2_code),
               refused ? ": it was not processed, a retry is safe" : "");
-    if (call->state == CALL_OPEN) {
-        call->stream.id = -1;
-        end_with(call, http2_code, &status);
-    }
+    call->stream.id = -1;
+    end_with(call, http2_code, &status);
 }
 
 /* The request */
@@ -176,7 +177,8 @@ void call_on_stream_close(struct call *call, uint32_t http2_code)
 static bool submit(struct call *call, const struct call_options *options, struct error *err)
 {
     const struct call_host *host = call->host;
-    struct fields fields = {.len = 0};
+    struct fields fields;
+    fields_init(&fields);
     fields_add_text(&fields, ":method", "POST");
     fields_add_text(&fields, ":scheme", host->scheme);
     fields_add_text(&fields, ":path", options->path);
@@ -226,22 +228,31 @@ static struct call *call_new(struct call_host *host, const struct call_options *
     return call;
 }
 
-struct call *call_begin(struct call_host *host, const struct call_options *options,
-                        const struct call_events *events, void *owner)
+/* True: it is on its way. */
+static bool begin(struct call *call, const struct call_options *options, struct error *err)
 {
-    struct call *call = call_new(host, options, events, owner);
-    struct error err;
+    const struct call_host *host = call->host;
     if (options->deadline != 0 && options->deadline <= loop_now(host->h2.loop)) {
-        error_set(&err, ERROR_DEADLINE_EXCEEDED, "the deadline had passed before the call began");
-        call_fail_later(call, &err);
-        return call;
+        return error_set(err, ERROR_DEADLINE_EXCEEDED, "the deadline had passed before the call");
     }
     if (h2_is_closed(&host->h2)) {
-        err = host->h2.why;
-        call_fail_later(call, &err);
-        return call;
+        *err = host->h2.why;
+        return false;
     }
-    if (!submit(call, options, &err)) {
+    if (host->leaving) {
+        return error_set(err, ERROR_UNAVAILABLE,
+                         "the peer is leaving (GOAWAY), nothing was sent: a retry is safe");
+    }
+    return submit(call, options, err);
+}
+
+struct call *call_open(struct link *link, const struct call_options *options,
+                       const struct call_events *events, void *owner)
+{
+    struct call_host *host = link_host(link);
+    struct call *call = call_new(host, options, events, owner);
+    struct error err;
+    if (!begin(call, options, &err)) {
         call_fail_later(call, &err);
         return call;
     }

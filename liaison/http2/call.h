@@ -15,16 +15,22 @@ enum call_state {
     CALL_ENDED,   /* on_end was called, or the user cancelled; waits for the reaper */
 };
 
-/* The link, for its calls. */
+/* The link, for its calls and its nghttp2 session. */
 struct call_host {
     struct h2 h2;
     TAILQ_HEAD(, call) calls;
     size_t call_count;
+    bool leaving;           /* GOAWAY came: no new calls */
     struct link_live *live; /* borrow */
     size_t max_message_bytes;
-    const char *scheme; /* borrow: static */
-    char *authority;    /* own */
+    const char *scheme;                          /* borrow: static */
+    char *authority;                             /* own */
+    void (*on_greeting)(struct call_host *host); /* SETTINGS came */
+    void (*on_leaving)(struct call_host *host, const struct error *why);
 };
+
+/* link.c's part of call_open. */
+struct call_host *link_host(struct link *link);
 
 struct call {
     struct stream stream;   /* first: nghttp2's user data is its address */
@@ -41,8 +47,6 @@ struct call {
     unsigned http_status; /* 0 until the first header block was complete */
 };
 
-struct call *call_begin(struct call_host *host, const struct call_options *options,
-                        const struct call_events *events, void *owner);
 /* Ends an OPEN call later in this turn. */
 void call_fail_later(struct call *call, const struct error *status);
 

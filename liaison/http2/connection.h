@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One client's connection: hands nghttp2's callbacks to the exchanges, and watches over what
- * concerns all of them: the first SETTINGS, floods, stalled answers, draining.
+ * One client's connection and its exchanges; watches over what concerns all of them: the client's
+ * first SETTINGS, floods, stalls, draining.
  */
 #pragma once
 
@@ -19,6 +19,7 @@ struct connection_settings {
     size_t max_message_bytes;
     uint32_t max_concurrent_streams;
     uint64_t stall_timeout_ms; /* 0 = never */
+    uint64_t greeting_timeout_ms;
     /* The connection is off the network; it goes to the reaper right after this. */
     void (*on_closed)(struct server *server, struct connection *connection);
     struct server *server; /* borrow: for on_closed */
@@ -40,9 +41,11 @@ struct connection {
     enum connection_drain drain;
     struct loop_timer guard; /* first the client's SETTINGS, later the PING of a drain */
     struct loop_timer stall_watch;
-    unsigned pings; /* since a stream last did anything */
-    char peer[64];  /* "ip:port" */
+    unsigned idle_frames; /* PING and SETTINGS since a stream was last used */
+    char peer[64];        /* "ip:port" */
 };
+
+struct connection *connection_of(struct h2 *h2);
 
 /* Takes fd and ssl. */
 struct connection *connection_open(const struct connection_settings *settings, int fd,
@@ -53,3 +56,8 @@ void connection_drain(struct connection *connection);
 void connection_cut(struct connection *connection, const struct error *why);
 /* An answer waits for the client to take it: the stall watch runs until nothing waits. */
 void connection_watch_stall(struct connection *connection);
+
+/* From nghttp2. */
+void connection_on_use(struct connection *connection); /* a stream begins or gets bytes */
+void connection_on_ping(struct connection *connection, bool ack);
+void connection_on_settings(struct connection *connection, bool ack);

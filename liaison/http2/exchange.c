@@ -7,11 +7,9 @@
 #include "liaison/http2/exchange.h"
 
 #include "liaison/http2/connection.h"
-#include "liaison/http2/fields.h"
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
@@ -42,64 +40,13 @@ static nghttp2_session *session(const struct exchange *exchange)
     return exchange->stream.h2->session;
 }
 
-/* The answer */
-
-static void begin_answer(struct exchange *exchange)
-{
-    struct fields fields = {.len = 0};
-    fields_add_text(&fields, ":status", "200");
-    fields_add_text(&fields, "content-type", "application/grpc");
-    const nghttp2_data_provider body = stream_provider(&exchange->stream);
-    nghttp2_submit_response(session(exchange), exchange->stream.id, fields.list, fields.len, &body);
-    exchange->begun = true;
-}
-
-/* One HEADERS frame is the whole answer. */
-static void answer_at_once(struct exchange *exchange, unsigned http_status)
-{
-    char status[12];
-    snprintf(status, sizeof status, "%u", http_status);
-    struct fields fields = {.len = 0};
-    fields_add_text(&fields, ":status", status);
-    if (http_status != 415) {
-        fields_add_text(&fields, "content-type", "application/grpc");
-        fields_add_headers(&fields, &exchange->trailers);
-    }
-    nghttp2_submit_response(session(exchange), exchange->stream.id, fields.list, fields.len, NULL);
-    exchange->begun = true;
-    h2_request_flush(exchange->stream.h2);
-}
-
-static void submit_trailers(struct stream *stream)
-{
-    const struct exchange *exchange = container_of(stream, struct exchange, stream);
-    struct fields fields = {.len = 0};
-    fields_add_headers(&fields, &exchange->trailers);
-    nghttp2_submit_trailer(session(exchange), stream->id, fields.list, fields.len);
-}
-
-static void add_status(struct exchange *exchange, const struct error *status)
-{
-    char code[12];
-    snprintf(code, sizeof code, "%d", status == NULL ? 0 : (int)status->code);
-    headers_add(&exchange->trailers, slice_str("grpc-status"), slice_str(code));
-    if (status != NULL && status->code != ERROR_NONE && status->text[0] != '\0') {
-        char text[GRPC_TEXT_CHARS + 1];
-        const size_t len = grpc_encode_text(status->text, text);
-        headers_add(&exchange->trailers, slice_str("grpc-message"), slice_of(text, len));
-    }
-}
+/* The end by this side */
 
 static void finish(struct exchange *exchange, unsigned http_status, const struct error *status)
 {
     set_state(exchange, EXCHANGE_FINISHING);
     msg_release(&exchange->held);
-    add_status(exchange, status);
-    if (exchange->begun) {
-        stream_complete(&exchange->stream);
-    } else {
-        answer_at_once(exchange, http_status);
-    }
+    reply_finish(&exchange->reply, http_status, status);
 }
 
 static void tell_gone(struct exchange *exchange, const struct error *why)
@@ -131,19 +78,32 @@ static void give_up(struct exchange *exchange, const struct error *why)
     }
 }
 
+/* Part of a message came, but no more of it. It may be us who hold it back. */
+static bool is_cut_short(const struct exchange *exchange)
+{
+    return exchange->state == EXCHANGE_RECEIVING && exchange->stream.inbox.msg != NULL &&
+           !exchange->stream.input_held;
+}
+
 bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns)
 {
-    if (exchange->stream.out.len == 0) {
+    const struct stream *stream = &exchange->stream;
+    const unsigned long long ms = timeout_ns / 1000000;
+    const bool sends = stream->out.len > 0;
+    const bool receives = is_cut_short(exchange);
+    struct error why;
+    if (sends && now - stream->moved_at >= timeout_ns) {
+        error_set(&why, ERROR_UNAVAILABLE, "the client took no part of the answer for %llu ms", ms);
+        give_up(exchange, &why);
         return false;
     }
-    if (now - exchange->stream.moved_at < timeout_ns) {
-        return true;
+    if (receives && now - stream->came_at >= timeout_ns) {
+        error_set(&why, ERROR_DEADLINE_EXCEEDED,
+                  "no part of the rest of the request came for %llu ms", ms);
+        fail(exchange, &why);
+        return false;
     }
-    struct error why;
-    error_set(&why, ERROR_UNAVAILABLE, "the client took no part of the answer for %llu ms",
-              (unsigned long long)(timeout_ns / 1000000));
-    give_up(exchange, &why);
-    return false;
+    return sends || receives;
 }
 
 static void on_deadline(struct loop_timer *timer)
@@ -170,8 +130,9 @@ struct exchange *exchange_new(struct connection *connection, int32_t stream_id)
     exchange->connection = connection;
     stream_init(&exchange->stream, &connection->h2, settings->max_message_bytes, settings->charge);
     exchange->stream.id = stream_id;
-    exchange->stream.on_out_complete = submit_trailers;
-    headers_init(&exchange->trailers);
+    exchange->stream.inbox.admit = settings->events->admit;
+    exchange->stream.inbox.owner = settings->owner;
+    reply_init(&exchange->reply, &exchange->stream);
     loop_timer_init(&exchange->deadline, settings->loop, on_deadline);
     TAILQ_INSERT_TAIL(&connection->exchanges, exchange, next);
     settings->live->exchanges++;
@@ -239,9 +200,11 @@ void exchange_on_data(struct exchange *exchange, struct slice chunk)
     struct error err;
     struct msg *msg;
     stream_consume(&exchange->stream, chunk.len);
+    exchange->stream.came_at = loop_now(exchange->stream.h2->loop);
     while (exchange->state == EXCHANGE_RECEIVING) {
         switch (inbox_feed(&exchange->stream.inbox, &chunk, &msg, &err)) {
         case INBOX_NEED_MORE:
+            connection_watch_stall(exchange->connection);
             return;
         case INBOX_MESSAGE:
             deliver(exchange, msg);
@@ -300,7 +263,7 @@ static void exchange_free(void *object)
     struct exchange *exchange = object;
     exchange->connection->settings->live->exchanges--;
     loop_timer_fini(&exchange->deadline);
-    headers_fini(&exchange->trailers);
+    reply_fini(&exchange->reply);
     stream_fini(&exchange->stream);
     free(exchange);
 }
@@ -317,6 +280,16 @@ void exchange_on_closed(struct exchange *exchange, const struct error *why)
         tell_gone(exchange, why);
     }
     loop_reap(exchange->stream.h2->loop, exchange, exchange_free);
+}
+
+void exchange_on_stream_close(struct exchange *exchange, uint32_t http2_code)
+{
+    struct error why;
+    if (is_users(exchange)) {
+        error_set(&why, ERROR_CANCELLED, "the client reset the call (%s)",
+                  nghttp2_http2_strerror(http2_code));
+    }
+    exchange_on_closed(exchange, &why);
 }
 
 /* The user's side */
@@ -363,16 +336,13 @@ void *exchange_user(const struct exchange *exchange)
 
 void exchange_trailer(struct exchange *exchange, const char *key, const char *value)
 {
-    headers_add(&exchange->trailers, slice_str(key), slice_str(value));
+    reply_trailer(&exchange->reply, key, value);
 }
 
 void exchange_send(struct exchange *exchange, struct chain *message)
 {
     assert(is_users(exchange));
-    if (!exchange->begun) {
-        begin_answer(exchange);
-    }
-    stream_send(&exchange->stream, message);
+    reply_send(&exchange->reply, message);
     connection_watch_stall(exchange->connection);
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "liaison/http2/reply.h"
 #include "liaison/http2/server.h"
 #include "liaison/http2/stream.h"
 
@@ -26,11 +27,10 @@ struct exchange {
     TAILQ_ENTRY(exchange) next;    /* in the connection's list */
     enum exchange_state state;
     struct exchange_head head;
-    struct headers trailers;
+    struct reply reply;
     struct loop_timer deadline;
     struct msg *held; /* own: a unary call's message until the client has finished */
     bool unary;
-    bool begun; /* the answer's headers were submitted */
     void *user; /* borrow */
 };
 
@@ -41,8 +41,10 @@ void exchange_on_head(struct exchange *exchange);                     /* header 
 void exchange_on_data(struct exchange *exchange, struct slice chunk); /* DATA */
 void exchange_on_half_close(struct exchange *exchange);               /* END_STREAM came */
 void exchange_on_end_sent(struct exchange *exchange);                 /* END_STREAM left */
-/* nghttp2 closed the stream, or the connection is lost: on_gone if due, then the reap list. */
+void exchange_on_stream_close(struct exchange *exchange, uint32_t http2_code);
+/* The connection is lost: on_gone if due, then the reap list. */
 void exchange_on_closed(struct exchange *exchange, const struct error *why);
 
-/* Resets it if bytes of its answer wait and none has left for so long. True: bytes wait. */
+/* Gives it up if bytes of its answer wait, or the rest of a message is to come, and nothing has
+ * moved for so long. True: something is still waited for. */
 bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns);

@@ -14,6 +14,11 @@ struct fields {
     size_t len;
 };
 
+static inline void fields_init(struct fields *fields)
+{
+    fields->len = 0; /* the list is filled as far as that */
+}
+
 /* What exceeds FIELDS_MAX is left out. */
 void fields_add(struct fields *fields, struct slice name, struct slice value);
 void fields_add_text(struct fields *fields, const char *name, const char *value);

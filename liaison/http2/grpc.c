@@ -55,6 +55,11 @@ bool grpc_read_request(const struct headers *headers, struct grpc_request *reque
     if (request->authority.ptr == NULL) {
         request->authority = headers_get(headers, "host");
     }
+    if (headers->overflowed) {
+        error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                  "the header fields of the request exceed %zu bytes", HEADERS_BYTES_MAX);
+        return refuse(request, 431);
+    }
     const struct slice method = headers_get(headers, ":method");
     if (!slice_equal(method, slice_str("POST"))) {
         error_set(err, ERROR_INTERNAL, "gRPC is POST, this request is %.*s", SLICE_ARG(method));
@@ -91,6 +96,10 @@ static int64_t decimal(struct slice text, size_t max_digits)
 
 bool grpc_read_response(const struct headers *headers, unsigned *http_status_out, struct error *err)
 {
+    if (headers->overflowed) {
+        return error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                         "the header fields of the answer exceed %zu bytes", HEADERS_BYTES_MAX);
+    }
     const int64_t status = decimal(headers_get(headers, ":status"), 3);
     *http_status_out = status < 0 ? 0 : (unsigned)status;
     const struct slice type = headers_get(headers, "content-type");
@@ -107,6 +116,11 @@ bool grpc_read_response(const struct headers *headers, unsigned *http_status_out
 
 void grpc_read_status(const struct headers *trailers, unsigned http_status, struct error *status)
 {
+    if (trailers->overflowed) {
+        error_set(status, ERROR_RESOURCE_EXHAUSTED, "the trailers of the answer exceed %zu bytes",
+                  HEADERS_BYTES_MAX);
+        return;
+    }
     const struct slice code = headers_get(trailers, "grpc-status");
     if (code.ptr == NULL) {
         error_set(status, grpc_code_of_http(http_status),

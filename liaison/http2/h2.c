@@ -13,8 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LINGER_MS    1000
-#define FLUSH_ROUNDS 4 /* gathers per turn; each of them about half a megabyte at most */
+#define LINGER_MS       1000
+#define GOAWAY_TEXT_MAX 200
+#define FLUSH_ROUNDS    4 /* gathers per turn; each of them about half a megabyte at most */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -27,6 +28,11 @@ static void set_state(struct h2 *h2, enum h2_state state)
 bool h2_is_closed(const struct h2 *h2)
 {
     return h2->state == H2_CLOSED;
+}
+
+int h2_verdict(const struct h2 *h2)
+{
+    return h2->state == H2_CLOSED || h2->terminated ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 bool h2_is_blocked(const struct h2 *h2)
@@ -103,6 +109,9 @@ static bool fill(struct h2 *h2)
     while (gather_has_room(h2->gather)) {
         const uint8_t *bytes;
         const ssize_t n = nghttp2_session_mem_send(h2->session, &bytes);
+        if (h2->state == H2_CLOSED) {
+            return false; /* by a callback */
+        }
         if (n < 0) {
             fail_nghttp2(h2, "cannot send", (int)n);
             return false;
@@ -193,6 +202,9 @@ void h2_request_flush(struct h2 *h2)
 
 int h2_send_data(struct h2 *h2, const uint8_t *frame_header, struct chain *chain, size_t len)
 {
+    if (h2->state != H2_OPEN) {
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
     gather_copy(h2->gather, slice_of(frame_header, 9));
     gather_take(h2->gather, chain, len);
     return gather_has_room(h2->gather) ? 0 : NGHTTP2_ERR_PAUSE;
@@ -215,15 +227,27 @@ static void receive(struct h2 *h2)
         h2_close(h2, &err);
         return;
     }
-    const ssize_t eaten = nghttp2_session_mem_recv(h2->session, buf, (size_t)n);
+    const ssize_t eaten =
+        h2->terminated ? n : nghttp2_session_mem_recv(h2->session, buf, (size_t)n);
     if (h2->state == H2_CLOSED) {
-        return; /* a callback closed it */
+        return; /* by a callback */
     }
-    if (eaten < 0) {
-        fail_nghttp2(h2, "the peer does not speak HTTP/2", (int)eaten);
+    if (eaten < 0 && !h2->terminated) {
+        fail_nghttp2(h2, "HTTP/2", (int)eaten);
         return;
     }
     h2_request_flush(h2);
+    if (io_has_more(&h2->io)) {
+        loop_defer(h2->loop, &h2->reread);
+    }
+}
+
+static void on_reread(struct loop_task *task)
+{
+    struct h2 *h2 = container_of(task, struct h2, reread);
+    if (h2->state == H2_OPEN) {
+        receive(h2);
+    }
 }
 
 /* Input after the last word is thrown away: closing with unread bytes would make the kernel send a
@@ -306,6 +330,7 @@ void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
         .session = session,
         .io = {.fd = -1},
         .flush = {.run = on_flush},
+        .reread = {.run = on_reread},
         .state = H2_IDLE,
     };
     loop_timer_init(&h2->linger, loop, on_linger_over);
@@ -336,6 +361,10 @@ void h2_attach(struct h2 *h2, int fd, struct ssl_st *ssl)
 void h2_terminate(struct h2 *h2, uint32_t http2_code, const struct error *why)
 {
     keep_reason(h2, why);
+    h2->terminated = true;
+    nghttp2_submit_goaway(h2->session, NGHTTP2_FLAG_NONE,
+                          nghttp2_session_get_last_proc_stream_id(h2->session), http2_code,
+                          (const uint8_t *)why->text, strnlen(why->text, GOAWAY_TEXT_MAX));
     nghttp2_session_terminate_session(h2->session, http2_code);
     h2_request_flush(h2);
 }

@@ -6,9 +6,8 @@
  *     socket ◀─ one writev ── gather ◀─ nghttp2_session_mem_send     (requested, once per turn)
  *
  * The session exists from the start, so streams may be submitted before there is a socket. The
- * owner's nghttp2 callbacks get the struct h2 as user data. Once the state is CLOSED no more of
- * them is called, except those of the call to mem_recv that is under way: they ask h2_is_closed
- * first.
+ * owner's nghttp2 callbacks get the struct h2 as user data. A callback that made the owner close or
+ * terminate ends with NGHTTP2_ERR_CALLBACK_FAILURE (h2_verdict): the rest of the input is void.
  */
 #pragma once
 
@@ -47,8 +46,10 @@ struct h2 {
     struct event *writable; /* own */
     struct gather *gather;  /* own; NULL while nothing waits to be written */
     struct loop_task flush;
+    struct loop_task reread; /* TLS holds decrypted bytes that no readiness will tell of */
     struct loop_timer linger;
     enum h2_state state;
+    bool terminated;   /* h2_terminate was called: nothing is read any more */
     uint64_t moved_at; /* loop_now when the socket last took bytes or had nothing to take */
     struct error why;  /* the first reason to end, if one was given */
     char note[160];    /* what nghttp2 last complained about */
@@ -72,6 +73,8 @@ void h2_note(struct h2 *h2, const char *text, size_t len);
 /* Bytes wait because the socket takes no more. */
 bool h2_is_blocked(const struct h2 *h2);
 bool h2_is_closed(const struct h2 *h2);
+/* What a callback of nghttp2 returns: 0, or that nothing may follow. */
+int h2_verdict(const struct h2 *h2);
 
 /* Says GOAWAY with this code and a text, then lingers and closes. Keeps the first `why`. */
 void h2_terminate(struct h2 *h2, uint32_t http2_code, const struct error *why);

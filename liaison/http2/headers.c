@@ -18,6 +18,12 @@ void headers_fini(struct headers *headers)
     headers_init(headers);
 }
 
+void headers_clear(struct headers *headers)
+{
+    headers->len = 0;
+    headers->overflowed = false;
+}
+
 static void make_room(struct headers *headers, size_t more)
 {
     size_t capacity = headers->capacity == 0 ? START : headers->capacity;
@@ -45,6 +51,10 @@ static void put(struct headers *headers, const void *ptr, size_t len)
 void headers_add(struct headers *headers, struct slice name, struct slice value)
 {
     const uint32_t lengths[2] = {(uint32_t)name.len, (uint32_t)value.len};
+    if (sizeof lengths + name.len + value.len > HEADERS_BYTES_MAX - headers->len) {
+        headers->overflowed = true;
+        return;
+    }
     make_room(headers, sizeof lengths + name.len + value.len);
     put(headers, lengths, sizeof lengths);
     put(headers, name.ptr, name.len);

@@ -4,15 +4,21 @@
  * back to back in one growing buffer.
  *
  *     | name length, 4 bytes | value length, 4 bytes | name | value | next field …
+ *
+ * HPACK lets one byte stand for a field of 4 KB, so what is kept is bounded: fields beyond
+ * HEADERS_BYTES_MAX are left out and the mark says so.
  */
 #pragma once
 
 #include "frame/slice.h"
 
+#define HEADERS_BYTES_MAX ((size_t)64 << 10)
+
 struct headers {
     uint8_t *bytes; /* own */
     size_t len;
     size_t capacity;
+    bool overflowed; /* something was left out */
 };
 
 struct headers_field {
@@ -22,6 +28,9 @@ struct headers_field {
 
 void headers_init(struct headers *headers);
 void headers_fini(struct headers *headers);
+
+/* Forgets all fields. */
+void headers_clear(struct headers *headers);
 
 /* Copies both. Slices handed out before are invalid afterwards. */
 void headers_add(struct headers *headers, struct slice name, struct slice value);

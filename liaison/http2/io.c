@@ -220,6 +220,11 @@ ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
     return io->ops->read(io, buf, capacity, err);
 }
 
+bool io_has_more(const struct io *io)
+{
+    return io->ssl != NULL && SSL_has_pending(io->ssl);
+}
+
 ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
 {
     assert(count > 0);

@@ -37,6 +37,8 @@ int io_handshake(struct io *io, struct error *err);
 bool io_wants_write(const struct io *io);
 /* Bytes read, 0 at the end of the stream, IO_AGAIN, IO_BROKEN. */
 ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err);
+/* Bytes have been taken off the socket that io_read did not return yet. */
+bool io_has_more(const struct io *io);
 /* Bytes of the front of the list that were written (at least 1), IO_AGAIN, IO_BROKEN. After
  * IO_AGAIN the same bytes must come first again. */
 ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err);

@@ -7,6 +7,7 @@
 
 #include "liaison/http2/call.h"
 #include "liaison/http2/dial.h"
+#include "liaison/http2/link_session.h"
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -36,9 +37,9 @@ struct link {
     bool abandoned; /* by link_close */
 };
 
-static struct link *of_h2(void *user)
+static struct link *link_of(struct h2 *h2)
 {
-    return container_of((struct h2 *)user, struct link, host.h2);
+    return container_of(h2, struct link, host.h2);
 }
 
 static void set_state(struct link *link, enum link_state state, const struct error *why)
@@ -53,153 +54,22 @@ static void set_state(struct link *link, enum link_state state, const struct err
     }
 }
 
-/* What nghttp2 calls */
+/* What the peer says about the connection */
 
-static struct call *call_at(nghttp2_session *session, int32_t stream_id)
+static void on_greeting(struct call_host *host)
 {
-    /* its stream is the first member */
-    return nghttp2_session_get_stream_user_data(session, stream_id);
-}
-
-static int go_on(const struct link *link)
-{
-    return h2_is_closed(&link->host.h2) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
-}
-
-static bool is_last(const nghttp2_frame *frame)
-{
-    return (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-}
-
-static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-                     size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
-                     void *user)
-{
-    (void)flags;
-    struct call *call = call_at(session, frame->hd.stream_id);
-    if (call != NULL) {
-        headers_add(call_block(call, is_last(frame)), slice_of(name, name_len),
-                    slice_of(value, value_len));
+    struct link *link = link_of(&host->h2);
+    if (link->state == LINK_CONNECTING) {
+        set_state(link, LINK_READY, NULL);
     }
-    return go_on(of_h2(user));
 }
 
-static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream_id,
-                         const uint8_t *bytes, size_t len, void *user)
+static void on_leaving(struct call_host *host, const struct error *why)
 {
-    (void)flags;
-    struct call *call = call_at(session, stream_id);
-    if (call == NULL) {
-        nghttp2_session_consume_connection(session, len);
-    } else {
-        call_on_data(call, slice_of(bytes, len));
+    struct link *link = link_of(&host->h2);
+    if (link->state < LINK_DRAINING) {
+        set_state(link, LINK_DRAINING, why);
     }
-    return go_on(of_h2(user));
-}
-
-static void on_goaway(struct link *link, const nghttp2_goaway *goaway)
-{
-    struct error why;
-    struct call *call;
-    TAILQ_FOREACH (call, &link->host.calls, next) {
-        if (call->stream.id > goaway->last_stream_id) {
-            error_set(&why, ERROR_UNAVAILABLE,
-                      "the peer is leaving (GOAWAY) and has not processed this call: a retry is "
-                      "safe");
-            call_fail_later(call, &why);
-        }
-    }
-    if (link->state >= LINK_DRAINING) {
-        return;
-    }
-    error_set(&why, ERROR_UNAVAILABLE, "the peer said GOAWAY (%s)%s%.*s",
-              nghttp2_http2_strerror(goaway->error_code), goaway->opaque_data_len > 0 ? ": " : "",
-              SLICE_ARG(slice_of(goaway->opaque_data, goaway->opaque_data_len)));
-    set_state(link, LINK_DRAINING, &why);
-}
-
-static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user)
-{
-    struct link *link = of_h2(user);
-    struct call *call = call_at(session, frame->hd.stream_id);
-    switch (frame->hd.type) {
-    case NGHTTP2_SETTINGS:
-        if (link->state == LINK_CONNECTING) {
-            set_state(link, LINK_READY, NULL);
-        }
-        break;
-    case NGHTTP2_GOAWAY:
-        on_goaway(link, &frame->goaway);
-        break;
-    case NGHTTP2_HEADERS:
-        if (call != NULL) {
-            call_on_block(call, is_last(frame));
-        }
-        break;
-    case NGHTTP2_DATA:
-        if (call != NULL && is_last(frame)) {
-            call_on_data_end(call);
-        }
-        break;
-    }
-    return go_on(link);
-}
-
-static int on_stream_close(nghttp2_session *session, int32_t stream_id, uint32_t http2_code,
-                           void *user)
-{
-    struct call *call = call_at(session, stream_id);
-    if (call != NULL) {
-        call_on_stream_close(call, http2_code);
-    }
-    return go_on(of_h2(user));
-}
-
-static int on_complaint(nghttp2_session *session, int code, const char *text, size_t len,
-                        void *user)
-{
-    (void)session;
-    (void)code;
-    h2_note(user, text, len);
-    return 0;
-}
-
-static nghttp2_session_callbacks *make_callbacks(void)
-{
-    nghttp2_session_callbacks *callbacks;
-    if (nghttp2_session_callbacks_new(&callbacks) != 0) {
-        abort();
-    }
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk);
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
-    nghttp2_session_callbacks_set_error_callback2(callbacks, on_complaint);
-    stream_set_callbacks(callbacks);
-    return callbacks;
-}
-
-static nghttp2_session *session_new(struct h2 *h2, uint32_t window)
-{
-    nghttp2_session *session;
-    nghttp2_session_callbacks *callbacks = make_callbacks();
-    nghttp2_option *option;
-    if (nghttp2_option_new(&option) != 0) {
-        abort();
-    }
-    nghttp2_option_set_no_auto_window_update(option, 1);
-    if (nghttp2_session_client_new2(&session, callbacks, h2, option) != 0) {
-        abort();
-    }
-    nghttp2_option_del(option);
-    nghttp2_session_callbacks_del(callbacks);
-    const nghttp2_settings_entry settings[] = {
-        {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
-        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window},
-    };
-    nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings, 2);
-    nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, (int32_t)window);
-    return session;
 }
 
 /* The end */
@@ -229,7 +99,7 @@ static void end_calls(struct link *link, const struct error *why)
  * on_closing. */
 static void on_closed(struct h2 *h2, const struct error *why)
 {
-    struct link *link = of_h2(h2);
+    struct link *link = link_of(h2);
     dial_cancel(&link->dial);
     if (link->state != LINK_CLOSED) {
         set_state(link, LINK_CLOSED, why);
@@ -328,8 +198,10 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     }
     const uint32_t window = options->window_bytes == 0 ? WINDOW_BYTES : options->window_bytes;
     struct call_host *host = &link->host;
-    h2_init(&host->h2, loop, &h2_events, session_new(&host->h2, window), options->charge);
+    h2_init(&host->h2, loop, &h2_events, link_session_new(host, window), options->charge);
     TAILQ_INIT(&host->calls);
+    host->on_greeting = on_greeting;
+    host->on_leaving = on_leaving;
     host->live = options->live;
     host->max_message_bytes = options->max_message_bytes;
     host->scheme = options->tls == NULL ? "http" : "https";
@@ -376,16 +248,7 @@ size_t link_calls(const struct link *link)
     return link->host.call_count;
 }
 
-struct call *call_open(struct link *link, const struct call_options *options,
-                       const struct call_events *events, void *owner)
+struct call_host *link_host(struct link *link)
 {
-    struct call *call = call_begin(&link->host, options, events, owner);
-    if (link->state == LINK_DRAINING) {
-        struct error why;
-        error_set(&why, ERROR_UNAVAILABLE,
-                  "the connection to %s is draining: nothing was sent, a retry is safe",
-                  link->host.authority);
-        call_fail_later(call, &why);
-    }
-    return call;
+    return &link->host;
 }

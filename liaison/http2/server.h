@@ -34,6 +34,9 @@ struct server_events {
      * be malformed (in these two cases the server has already answered). The exchange must not be
      * used afterwards. Not called for an exchange that was finished. */
     void (*on_gone)(void *owner, struct exchange *exchange, const struct error *why);
+    /* Asked before a message of this declared size is received; false refuses it and fails the call
+     * with err. May be NULL: only the limit counts. */
+    bool (*admit)(void *owner, size_t declared, struct error *err);
     /* For the log; may be NULL. A client ("ip:port") has gone, and why. */
     void (*on_disconnect)(void *owner, const char *peer, const struct error *why);
 };
@@ -51,8 +54,11 @@ struct server_options {
     struct ssl_ctx_st *tls;          /* borrow; NULL = h2c */
     size_t max_message_bytes;        /* of a request; larger: RESOURCE_EXHAUSTED */
     uint32_t max_concurrent_streams; /* announced to clients */
-    uint64_t stall_timeout_ms;       /* a response none of which could be sent for so long: reset */
-    struct charge *charge;           /* borrow: pays for messages, responses and wire buffers */
+    /* A response none of which could be sent for so long is reset; likewise a message that stops
+     * arriving. 0 = never. */
+    uint64_t stall_timeout_ms;
+    uint64_t greeting_timeout_ms; /* from accept to the client's SETTINGS; 0 = 20,000 */
+    struct charge *charge;        /* borrow: pays for messages, responses and wire buffers */
 };
 
 struct server *server_open(struct loop *loop, const struct server_options *options,

@@ -21,8 +21,10 @@ struct stream {
     bool input_held;   /* the peer's window is not opened again */
     size_t input_owed; /* bytes received meanwhile */
     uint64_t moved_at; /* loop_now when bytes last left, or came into the empty chain */
+    uint64_t came_at;  /* loop_now when DATA last came; kept by its owner */
     /* The last byte is being sent: may submit trailers. NULL = END_STREAM says it all. */
     void (*on_out_complete)(struct stream *stream);
+    struct reply *reply; /* borrow: for that function; NULL on the client's side */
 };
 
 void stream_init(struct stream *stream, struct h2 *h2, size_t max_message_bytes,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define READ_BYTES (64u << 10)
+
 static const unsigned char protocols[] = {2, 'h', '2'};
 
 static struct ssl_ctx_st *failed(struct ssl_ctx_st *tls, const char *what, const char *file,
@@ -28,6 +30,8 @@ static struct ssl_ctx_st *tls_new(const SSL_METHOD *method)
     ERR_clear_error();
     struct ssl_ctx_st *tls = SSL_CTX_new(method);
     if (tls != NULL) {
+        SSL_CTX_set_read_ahead(tls, 1); /* several records with one system call */
+        SSL_CTX_set_default_read_buffer_len(tls, READ_BYTES);
         SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
         SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                      SSL_OP_IGNORE_UNEXPECTED_EOF);

@@ -270,7 +270,7 @@ int main(int argc, char **argv)
         .stall_timeout_ms = number(argc, argv, "--stall", 30000),
         .charge = &echo.charge,
     };
-    const struct server_events events = {on_open, on_message, on_half_close, on_gone,
+    const struct server_events events = {on_open, on_message, on_half_close, on_gone, NULL,
                                          on_disconnect};
     echo.server = server_open(echo.loop, &options, &events, &echo, &err);
     if (echo.server == NULL) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A listening socket: hands out accepted sockets until it is closed. */
+#pragma once
+
+#include "frame/error.h"
+#include "liaison/loop.h"
+
+#include <stdint.h>
+
+#define LISTENER_PEER_BYTES 64
+
+struct listener;
+
+struct listener_options {
+    const char *host; /* borrow during the call; "" = all addresses. A name may block */
+    uint16_t port;    /* 0 = the kernel chooses */
+    bool reuse_port;
+    unsigned unacked_timeout_ms; /* TCP_USER_TIMEOUT of what is accepted */
+};
+
+/* A non-blocking socket (taken) and "ip:port" of its peer (borrow). From the loop, or from inside
+ * listener_close. */
+typedef void listener_accepted(void *owner, int fd, const char *peer);
+
+/* NULL: err tells. */
+struct listener *listener_open(struct loop *loop, const struct listener_options *options,
+                               listener_accepted *accepted, void *owner,
+                               struct error *err) MUST_CHECK;
+uint16_t listener_port(const struct listener *listener);
+
+/* Hands out what the kernel has accepted so far, then closes. NULLs the pointer. */
+void listener_close(struct listener **listener);

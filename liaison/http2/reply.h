@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What goes back on one stream of a server:
+ *
+ *     HEADERS, DATA …, HEADERS (trailers)       or only HEADERS, when nothing had been sent before
+ */
+#pragma once
+
+#include "liaison/http2/stream.h"
+
+/* Embedded by its exchange, right behind its stream. */
+struct reply {
+    struct stream *stream; /* borrow: the exchange's */
+    struct headers trailers;
+    bool begun; /* headers were submitted */
+};
+
+void reply_init(struct reply *reply, struct stream *stream);
+void reply_fini(struct reply *reply);
+
+void reply_trailer(struct reply *reply, const char *key, const char *value); /* copied */
+void reply_send(struct reply *reply, struct chain *message /* take: left empty */);
+/* The status (NULL = OK) and the trailers end the stream, behind all messages. When nothing was
+ * sent, `http_status` goes with them; 415 goes alone. */
+void reply_finish(struct reply *reply, unsigned http_status, const struct error *status);
