@@ -19,6 +19,10 @@ from rpc import HOST
 SUITE_T0 = "2026-03-02T08:00:00Z"
 
 
+def names(text):
+    return text.split(",")
+
+
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(prog="datanode", description=__doc__)
     data = parser.add_mutually_exclusive_group(required=True)
@@ -31,6 +35,8 @@ def parse_arguments(arguments):
                         help="wire version of the frames; mixed: 4 and 3 in turn, node by node")
     parser.add_argument("--no-constants", action="store_true", help="version 4 without constant columns")
     parser.add_argument("--replicas", type=int, help="replicas of every group, in the schema and in the placement")
+    parser.add_argument("--only", type=names, help="start only these nodes, as d1,d3; another process plays the others")
+    parser.add_argument("--rows-on", type=names, help="all rows on each of these nodes, whatever their shards")
     parser.add_argument("--label", metavar="NODE:KEY=VALUE", action="append", default=[], help="a label of a node")
     parser.add_argument("--t0", help=f"the present, ISO 8601; default: {SUITE_T0} for a suite, else the clock")
     parser.add_argument("--created-at", help="when the schema objects were created; default: 30 days before T0")
@@ -47,6 +53,7 @@ def build(options):
     created_at = from_iso(options.created_at) if options.created_at else t0 - 30 * DAY
     versions = {"3": (3,), "4": (4,), "mixed": (4, 3)}[options.frame_version]
     cluster = Cluster(options.nodes, t0, created_at, versions, not options.no_constants, options.replicas, options.seed)
+    cluster.pinned = options.rows_on
     for label in options.label:
         name, _, pair = label.partition(":")
         key, _, value = pair.partition("=")
@@ -69,14 +76,14 @@ def wait_for_end(with_stdin):
 
 def describe(cluster, t0, path, control):
     nodes = [{"name": node.name, "address": node.address, "schema_address": node.schema_address,
-              "frame_version": node.frame_version} for node in cluster.nodes.values()]
+              "frame_version": node.frame_version} for node in cluster.nodes.values() if node.running]
     return {"discovery": path, "control": f"http://{HOST}:{control.port}/", "t0": to_iso(t0), "nodes": nodes}
 
 
 def main():
     options = parse_arguments(sys.argv[1:])
     cluster, t0 = build(options)
-    cluster.start()
+    cluster.start(options.only)
     with tempfile.TemporaryDirectory(prefix="datanode-") as folder:
         path = options.discovery or os.path.join(folder, "nodes.yaml")
         with open(path, "w", encoding="utf-8") as file:

@@ -76,18 +76,23 @@ class Commands:
                 setattr(node, key, from_iso(value) if key == "created_at" else value)
 
     def schema(self, changes):
-        """[{"action": "insert", "update" or "delete", "kind": "measure", "object": {...}, "nodes": ["d1"],
-        "revision": ns}]: a change of the registry, told to the watchers. Without nodes it reaches all."""
+        """[{"action": "insert", "update", "delete" or "repair", "kind": "measure", "object": {...}, "nodes": ["d1"],
+        "revision": ns, "created_at": ns}]: a change of the registry, now. Without nodes it reaches all."""
         for change in changes:
             self._cluster.change(change["action"], change["kind"], change["object"],
-                                 change.get("revision") or time.time_ns(), change.get("nodes"))
+                                 change.get("revision") or time.time_ns(), change.get("nodes"),
+                                 change.get("created_at"))
 
     def write(self, batches):
-        """[{"group": g, "measure": m, "rows": [DataPointValue as JSON]}]: rows, placed as shards lie at this moment."""
+        """[{"group": g, "measure": m, "rows": [DataPointValue as JSON], "nodes": ["d1"]}]: one batch of rows each.
+
+        Without nodes they go where the shards lie at this moment; without a version they are the newest.
+        """
         for batch in batches:
             view = self._cluster.catalog.measure(batch["group"], batch["measure"])
             self._cluster.write(batch["group"], batch["measure"],
-                                [point(row, schema_order(view), list(view.fields)) for row in batch["rows"]])
+                                [point(row, schema_order(view), list(view.fields)) for row in batch["rows"]],
+                                batch.get("nodes"))
 
     def placement(self, groups):
         """["g"]: where the shards of groups lie now, {"g": [[nodes of shard 0], ...]}."""
@@ -105,7 +110,7 @@ class Commands:
                 [(group, base64.b64decode(data)) for group, data in recorded], reencode)
 
     def synthetic(self, arguments):
-        """{"d1": {"name": "w3", "rows": 8192, ...} or null}: a shape, see synthetic.Shape. Returns body sizes."""
+        """{"d1": {"name": "w3", "rows": 8192, ...} or null}: a shape, see synthetic.SHAPES. Returns body sizes."""
         numbers = {name: number for number, name in enumerate(self._cluster.nodes)}
         sizes = {}
         for node, options in self._each(arguments):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wire version 4 of the frame: 8-byte aligned blocks, offsets, validity only where there are nulls, constant columns."""
+"""Wire version 4 of the frame: 8-byte aligned blocks, offsets, validity where there are nulls, constant columns."""
 import struct
 from itertools import accumulate
 

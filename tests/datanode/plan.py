@@ -171,7 +171,8 @@ def check_execution(plan):
         if function == 0:
             raise QueryError(prefix + "plan.GroupByAgg.Build: vectorized.measure: Agg.Function is UNSPECIFIED")
         if function not in (MEAN, MAX, MIN, COUNT, SUM):
-            raise QueryError(prefix + f"plan.GroupByAgg.Build: vectorized.measure: unknown AggregationFunction {function}")
+            raise QueryError(prefix + "plan.GroupByAgg.Build: vectorized.measure: "
+                             f"unknown AggregationFunction {function}")
         if plan.view.fields[plan.request.agg.field_name] not in (FIELD_INT, FIELD_FLOAT):
             raise QueryError("panic")
     if plan.request.HasField("top"):

@@ -142,7 +142,7 @@ class Registry:
                 self._on_change(live[0].property, True)
             return bool(live)
 
-    def repair(self, found, delete_time):
+    def repair(self, found, delete_time=0):
         """Stores what another server has, unless it knows something newer. Watchers are not told."""
         self._check(found)
         with self._lock:

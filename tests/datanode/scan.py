@@ -64,7 +64,8 @@ def _in_index_order(plan, table, rows):
 def _record(plan, row):
     shard = 0 if plan.view.index_mode else row.series.shard
     tags = [read_tag(plan.view, row, tag.family, tag.name) for tag in plan.tags]
-    return Record(row.timestamp, row.version, row.series.id, shard, tags, [row.fields.get(name) for name in plan.fields])
+    fields = [row.fields.get(name) for name in plan.fields]
+    return Record(row.timestamp, row.version, row.series.id, shard, tags, fields)
 
 
 def read_tag(view, row, family, name):

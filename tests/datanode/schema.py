@@ -138,7 +138,8 @@ class Catalog:
             key = (group, name)
             if key not in self._views:
                 owner, found = self.get("group", "", group), self.get("measure", group, name)
-                self._views[key] = MeasureView(owner, found, self._bound_rules(group, name)) if owner and found else None
+                known = owner and found
+                self._views[key] = MeasureView(owner, found, self._bound_rules(group, name)) if known else None
             return self._views[key]
 
     def _bound_rules(self, group, measure):

@@ -75,7 +75,7 @@ class QueryChannel:
             response = node.replay.respond(group)
             response.message_id = request.message_id
             return response
-        if node.synthetic is not None and topic == MEASURE_TOPIC:
+        if node.synthetic is not None and node.synthetic.topn == (topic == TOPN_TOPIC):
             return node.synthetic.respond(request.message_id)
         try:
             error, answer = _ANSWERS[topic](node, body)

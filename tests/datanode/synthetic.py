@@ -11,7 +11,8 @@ from clock import MINUTE
 from frame import (FIELD_VALUE, INT64, ROLE_FIELD, ROLE_SERIES, ROLE_SHARD, ROLE_TAG, ROLE_TIMESTAMP, ROLE_VERSION,
                    STRING, TAG_VALUE, Column, Frame)
 from frame3 import uvarint
-from values import field_cell, tag_cell, wrap_int64
+from messages import measure, set_nanoseconds
+from values import field_cell, tag_cell, to_field, to_tag, wrap_int64
 
 DISTINCT = 128      # series of a node, and values of a tag
 _BASE = 1_770_000_000 * 1_000_000_000
@@ -26,12 +27,13 @@ class Shape:
     cells: bool = False         # tags and fields as protobuf cells, column types 5 and 6
     partials: bool = False      # grouped SUM partials instead of rows
     distinct_keys: bool = False     # partials with other group keys on each node
+    topn: bool = False          # an answer to TopN with so many items instead of rows
 
 
 SHAPES = {
     "w1": Shape(20, 2), "w2": Shape(1000), "w2cut": Shape(100), "w3": Shape(), "w3u": Shape(unique=True),
     "w3p": Shape(cells=True), "w6": Shape(500, partials=True), "w6d": Shape(500, partials=True, distinct_keys=True),
-    "w9": Shape(100_000),
+    "w8": Shape(100, topn=True), "w9": Shape(100_000),
 }
 
 
@@ -87,11 +89,24 @@ def _field(shape, name, cells):
     return Column(ROLE_FIELD, INT64, name, cells=cells)
 
 
+def _topn_list(shape, node_number):
+    """One list, other entities on each node, all of the same minute."""
+    response = measure.TopNResponse()
+    found = response.lists.add()
+    for number in range(shape.rows):
+        item = found.items.add(value=to_field(10_000 - number * 3 - node_number), version=_BASE)
+        item.entity.add(key="svc").value.CopyFrom(to_tag(_text("service", node_number * shape.rows + number)))
+        set_nanoseconds(item.timestamp, _BASE)
+    return response.SerializeToString()
+
+
 class Synthetic:
-    """Answers every measure query of one node with the same rows. Only the message id differs."""
+    """Answers every query of one topic with the same bytes. Only the message id differs."""
 
     def __init__(self, shape, node_number, nodes, frame_version, constants):
-        body = encode(build(shape, node_number, nodes), frame_version, constants)
+        self.topn = shape.topn
+        body = _topn_list(shape, node_number) if shape.topn else encode(build(shape, node_number, nodes),
+                                                                        frame_version, constants)
         self._tail = _BODY + uvarint(len(body)) + body
         self.size = len(body)
 

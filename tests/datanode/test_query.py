@@ -142,7 +142,8 @@ def test_entities_that_contradict_each_other_are_refused(node):
     ("id", NE, "a", 'mandatory index rule conf:name:"id" op:BINARY_OP_NE value:{str:{value:"a"}}'),
 ])
 def test_conditions_without_an_index_are_refused(node, name, op, value, text):
-    assert refused(node, condition(name, op, value)) == f"vec dispatch: build query: {text}: unsupported condition operation"
+    expected = f"vec dispatch: build query: {text}: unsupported condition operation"
+    assert refused(node, condition(name, op, value)) == expected
 
 
 def test_order_by_a_rule_that_is_not_there(node):

@@ -76,7 +76,7 @@ def test_live_events(registry):
     watcher = registry.watch()
     registry.insert(stored(T0 + 1))
     registry.update(stored(T0 + 2))
-    registry.repair(stored(T0 + 3), 0)
+    registry.repair(stored(T0 + 3))
     registry.delete("group", "group_g", DELETE_TIME)
     registry.unwatch(watcher)
     registry.insert(stored(T0 + 4, name="unseen"))
@@ -86,9 +86,9 @@ def test_live_events(registry):
 
 def test_repair_is_silent_and_does_not_go_back(registry):
     registry.insert(stored(T0 + 5))
-    registry.repair(stored(T0 + 4), 0)
+    registry.repair(stored(T0 + 4))
     assert replayed(registry) == [(5, INSERT, 0)]
-    registry.repair(stored(T0 + 6), 0)
+    registry.repair(stored(T0 + 6))
     (old, event, delete_time), (new, *_) = replayed(registry)
     assert (old, event, new) == (5, DELETE, 6) and delete_time > T0
 
