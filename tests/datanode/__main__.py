@@ -65,13 +65,14 @@ def build(options):
     return cluster, t0
 
 
-def wait_for_end(with_stdin):
+def end_of_program(with_stdin):
+    """An event that is set by the first signal, or when standard input closes."""
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     if with_stdin:
         threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-    ended.wait()
+    return ended
 
 
 def describe(cluster, t0, path, control):
@@ -82,6 +83,7 @@ def describe(cluster, t0, path, control):
 
 def main():
     options = parse_arguments(sys.argv[1:])
+    ended = end_of_program(options.exit_with_stdin)
     cluster, t0 = build(options)
     cluster.start(options.only)
     with tempfile.TemporaryDirectory(prefix="datanode-") as folder:
@@ -91,7 +93,7 @@ def main():
         control = ControlServer(Commands(cluster, path))
         control.start()
         print(json.dumps(describe(cluster, t0, path, control)), flush=True)
-        wait_for_end(options.exit_with_stdin)
+        ended.wait()
         control.stop()
     cluster.stop()
 
