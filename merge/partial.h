@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One node's frame of partial totals, folded whole as it arrives: when partial_fold returns, all
+ * that outlives the frame has been copied, and its message may go.
+ *
+ *     shard | tags: keys, and others | value | value__agg_count (MEAN)
+ *
+ * All partials are combined. A partial's shard is not looked at: a node's partial covers all its
+ * shards, and where rows may lie on two nodes, partials are not asked for.
+ *
+ * Keys are spelled and hashed for a batch of rows at a time, so that the table's slots are on
+ * their way from memory when they are looked up.
+ */
+#pragma once
+
+#include "frame/view.h"
+#include "merge/fold.h"
+
+/* `group` and `rank` as in merge_feed. `scratch` is for this call only; the caller empties it.
+ * When the fold's region goes over its budget the rest of the frame is left out. */
+bool partial_fold(struct fold *fold, const struct view *view, size_t group, size_t rank,
+                  struct error *err) MUST_CHECK;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Built from the last stage to the first. */
+#include "merge/pipeline.h"
+
+void pipeline_init(struct pipeline *pipeline, const struct plan *plan, struct arena *arena,
+                   struct arena *scratch)
+{
+    *pipeline = (struct pipeline){.head = &pipeline->cut.stage.sink};
+    size_t holding = 0;
+    bool folds = plan->mode != PLAN_ROWS;
+    if (folds) {
+        pipeline->holding[holding++] = &pipeline->fold.stage;
+    }
+    cut_init(&pipeline->cut, plan->offset, plan->limit, NULL);
+    if (plan->top.number > 0) {
+        top_init(&pipeline->top, plan, arena, pipeline->head);
+        pipeline->head = &pipeline->top.stage.sink;
+        pipeline->holding[holding++] = &pipeline->top.stage;
+    }
+    if (folds) {
+        fold_init(&pipeline->fold, plan, arena, scratch, pipeline->head);
+        pipeline->head = &pipeline->fold.stage.sink;
+    } else if (plan->key_count > 0) {
+        first_init(&pipeline->first, plan, arena, pipeline->head);
+        pipeline->head = &pipeline->first.stage.sink;
+    }
+}
+
+bool pipeline_begin(struct pipeline *pipeline, const struct layout *layout, struct sink *sink,
+                    struct error *err)
+{
+    pipeline->cut.stage.next = sink;
+    return pipeline->head->begin(pipeline->head, layout, err);
+}
+
+enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err)
+{
+    const size_t most = sizeof pipeline->holding / sizeof *pipeline->holding;
+    if (pipeline->drained == most || pipeline->holding[pipeline->drained] == NULL) {
+        return STAGE_DONE;
+    }
+    struct stage *stage = pipeline->holding[pipeline->drained];
+    enum stage_state state = stage->drain(stage, err);
+    if (state != STAGE_DONE) {
+        return state;
+    }
+    pipeline->drained++;
+    return STAGE_MORE;
+}

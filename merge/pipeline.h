@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The stages between the merge and the answer, as the plan wants them.
+ *
+ *     rows ─▶ [first | fold] ─▶ [top] ─▶ cut ─▶ sink
+ *
+ * begin ── row … row ── drain until DONE. Whoever feeds it asks pipeline_is_full after each step
+ * and stops when the answer has all its rows.
+ */
+#pragma once
+
+#include "merge/cut.h"
+#include "merge/first.h"
+#include "merge/fold.h"
+#include "merge/top.h"
+
+struct pipeline {
+    struct sink *head; /* borrow: one of the stages */
+    struct first first;
+    struct fold fold;
+    struct top top;
+    struct cut cut;
+    struct stage *holding[2]; /* borrow: stages to drain, in their order; NULL: no more */
+    size_t drained;           /* of those */
+};
+
+/* The stages refer to each other: it stays where it is. `scratch`: as fold_init. */
+void pipeline_init(struct pipeline *pipeline, const struct plan *plan, struct arena *arena,
+                   struct arena *scratch);
+
+/* `sink` gets the answer and outlives the pipeline's last step. */
+bool pipeline_begin(struct pipeline *pipeline, const struct layout *layout, struct sink *sink,
+                    struct error *err) MUST_CHECK;
+
+static inline bool pipeline_row(struct pipeline *pipeline, const struct row *row, struct error *err)
+{
+    return pipeline->head->row(pipeline->head, row, err);
+}
+
+/* The next row would be passed over, whatever it holds, and now is. */
+static inline bool pipeline_skip(struct pipeline *pipeline)
+{
+    return pipeline->head == &pipeline->cut.stage.sink && cut_skip(&pipeline->cut);
+}
+
+static inline bool pipeline_is_full(const struct pipeline *pipeline)
+{
+    return cut_is_full(&pipeline->cut);
+}
+
+/* After the last row: one step of giving out what stages hold back. */
+enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err);

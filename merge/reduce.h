@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A group's running total: SUM, COUNT, MIN, MAX, MEAN over ints or floats.
+ *
+ * It takes values of rows, or nodes' partial totals; what comes out depends on what went in, not
+ * on the order or on the split: whole numbers wrap around as int64 does, floats are summed exactly
+ * and rounded once. Nulls are passed over. Cells are read by their own kind and turned into the
+ * field's type one by one: ints become floats; a float for an INT field, which no schema asks for,
+ * counts as its whole part.
+ *
+ * In MIN and MAX a NaN counts only when there is nothing else, and -0 is below 0.
+ */
+#pragma once
+
+#include "merge/cell.h"
+#include "merge/exact.h"
+#include "merge/plan.h"
+
+struct reduce {
+    bool has;      /* MIN, MAX: a value has been seen */
+    int64_t count; /* COUNT, MEAN: of values that were not null */
+    union {
+        int64_t i;
+        double f;
+        struct exact sum; /* SUM and MEAN of floats */
+    } value;
+};
+
+/* A row's value. A zeroed total has seen none. */
+void reduce_value(struct reduce *reduce, const struct plan_agg *agg, const struct cell *value,
+                  struct arena *arena);
+
+/* A node's partial total, and for MEAN the count beside it (otherwise NULL).
+ *
+ * A node sends the value that it starts from (MIN: the greatest int64 or double; MAX: the least)
+ * when a group has only nulls, with nothing to tell it from data. It is taken for no value, so one
+ * real value equal to it, in a group that has no other, is answered as null; so is a MAX of only
+ * -infinity or NaN, which a node does not take. */
+void reduce_partial(struct reduce *reduce, const struct plan_agg *agg, const struct cell *value,
+                    const struct cell *count, struct arena *arena);
+
+/* The total in the field's type. Without values SUM, COUNT and MEAN are 0, MIN and MAX null. */
+struct cell reduce_result(const struct reduce *reduce, const struct plan_agg *agg);
