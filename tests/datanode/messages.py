@@ -56,12 +56,6 @@ property_ = Package("banyandb.property.v1")
 schema = Package("banyandb.schema.v1")
 
 
-def enum_name(message, field, number):
-    """The name of an enum value of `message.field`, or its decimal text when the number has no name."""
-    value = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number.get(number)
-    return value.name if value else str(number)
-
-
 def nanoseconds(timestamp):
     """A Timestamp message as nanoseconds since the epoch."""
     return timestamp.seconds * 1_000_000_000 + timestamp.nanos

@@ -34,10 +34,6 @@ class Document:
     property: object
     delete_time: int = 0
 
-    @property
-    def updated_at(self):
-        return tag_of(self.property, "updated_at")
-
 
 def tag_of(found, key):
     """The value of a property's tag, None when it has no such tag."""
