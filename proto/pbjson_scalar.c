@@ -131,7 +131,7 @@ static bool whole_of(const json_t *value, struct whole *whole, struct error *err
 static bool read_signed(const json_t *value, int64_t min, int64_t max, int64_t *number_out,
                         struct error *err)
 {
-    struct whole whole;
+    struct whole whole = {.magnitude = 0};
     if (!whole_of(value, &whole, err)) {
         return false;
     }
@@ -147,7 +147,7 @@ static bool read_signed(const json_t *value, int64_t min, int64_t max, int64_t *
 static bool read_unsigned(const json_t *value, uint64_t max, uint64_t *number_out,
                           struct error *err)
 {
-    struct whole whole;
+    struct whole whole = {.magnitude = 0};
     if (!whole_of(value, &whole, err)) {
         return false;
     }
@@ -217,7 +217,7 @@ static bool read_enum(const json_t *value, const ProtobufCEnumDescriptor *descri
         *number_out = found->value;
         return true;
     }
-    int64_t number;
+    int64_t number = 0;
     if (!read_signed(value, INT32_MIN, INT32_MAX, &number, err)) {
         return false;
     }

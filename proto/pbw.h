@@ -25,8 +25,34 @@ static inline size_t pbw_varint_size(uint64_t value)
     return (bits * 9 + 64) / 64;
 }
 
+/* The low 56 bits as 7 bits in each of 8 bytes. */
+static inline uint64_t pbw_spread(uint64_t value)
+{
+    value = (value & 0x000000000fffffff) | (value & 0x00fffffff0000000) << 4;
+    value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
+    return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+}
+
+/* Without a loop; `size` is pbw_varint_size(value). Writes over up to 7 bytes behind it. */
+static inline uint8_t *pbw_varint_sized(uint8_t *at, uint64_t value, size_t size)
+{
+    /* Every byte but the last one says that more follow. */
+    uint64_t more = 0x8080808080808080;
+    if (size > 8) {
+        uint64_t low = pbw_spread(value) | more;
+        memcpy(at, &low, sizeof low);
+        at[8] = (uint8_t)(value >> 56 | (size > 9 ? 0x80 : 0));
+        at[size - 1] = size > 9 ? (uint8_t)(value >> 63) : at[8];
+        return at + size;
+    }
+    uint64_t bytes = pbw_spread(value) | (more & ((UINT64_C(1) << (8 * (size - 1))) - 1));
+    memcpy(at, &bytes, sizeof bytes);
+    return at + size;
+}
+
 uint8_t *pbw_varint_long(uint8_t *at, uint64_t value);
 
+/* Writes over nothing. */
 static inline uint8_t *pbw_varint(uint8_t *at, uint64_t value)
 {
     if (value < 0x80) {
@@ -54,19 +80,33 @@ static inline uint8_t *pbw_copy(uint8_t *at, struct slice bytes)
     return at + bytes.len;
 }
 
-/* Copies 16 bytes at a time: source and target have 16 spare bytes behind them. */
+/* Copies in steps of 16 bytes, the last one overlapping the one before it. Source and target have 16
+ * spare bytes behind them: fewer than 16 are copied with their neighbours. */
 static inline uint8_t *pbw_copy_short(uint8_t *at, struct slice bytes)
 {
 #ifdef ARENA_POISONS
     return pbw_copy(at, bytes);
+#else
+    const uint8_t *from = bytes.ptr;
+    size_t len = bytes.len;
+    if (len <= 16) {
+        if (len > 0) {
+            memcpy(at, from, 16);
+        }
+        return at + len;
+    }
+    if (len > 64) {
+        memcpy(at, from, len);
+        return at + len;
+    }
+    memcpy(at, from, 16);
+    if (len > 32) {
+        memcpy(at + 16, from + 16, 16);
+        memcpy(at + len - 32, from + len - 32, 16);
+    }
+    memcpy(at + len - 16, from + len - 16, 16);
+    return at + len;
 #endif
-    if (bytes.len > 64) {
-        return pbw_copy(at, bytes);
-    }
-    for (size_t i = 0; i < bytes.len; i += 16) {
-        memcpy(at + i, bytes.ptr + i, 16);
-    }
-    return at + bytes.len;
 }
 
 /* A length-delimited field: key, length, then `len` bytes. */

@@ -13,20 +13,10 @@ enum {
     KEY_POINT = 0x0a,   /* QueryResponse.data_points */
     KEY_TIME = 0x0a,    /* DataPoint.timestamp */
     KEY_FAMILY = 0x12,  /* DataPoint.tag_families */
-    KEY_FIELD = 0x1a,   /* DataPoint.fields */
     KEY_SERIES = 0x20,  /* DataPoint.sid */
     KEY_VERSION = 0x28, /* DataPoint.version */
-    KEY_TAG = 0x12,     /* TagFamily.tags */
     KEY_SECONDS = 0x08, /* Timestamp.seconds */
     KEY_NANOS = 0x10,   /* Timestamp.nanos */
-};
-
-/* The parts of a data point that are not columns. */
-struct head {
-    uint64_t seconds;
-    uint64_t nanos;
-    size_t time_size; /* of the Timestamp message */
-    bool has_time;
 };
 
 static inline size_t number_size(uint64_t value)
@@ -39,62 +29,117 @@ static inline uint8_t *number_write(uint8_t *at, uint8_t key, uint64_t value)
     if (value == 0) {
         return at;
     }
-    *at++ = key;
-    return pbw_varint(at, value);
+    *at = key;
+    return pbw_varint_sized(at + 1, value, pbw_varint_size(value));
 }
 
-static inline struct head head_of(const struct row *row)
+/* Rows that follow each other often have the same time: its bytes are made once for all of them. */
+static void encode_time(struct response_time *time, int64_t timestamp)
 {
-    int64_t seconds = row->timestamp / SECOND;
-    int64_t nanos = row->timestamp % SECOND;
+    int64_t seconds = timestamp / SECOND;
+    int64_t nanos = timestamp % SECOND;
     if (nanos < 0) {
         nanos += SECOND;
         seconds--;
     }
-    struct head head = {
-        .seconds = (uint64_t)seconds, .nanos = (uint64_t)nanos, .has_time = row->has_time};
-    head.time_size = number_size(head.seconds) + number_size(head.nanos);
-    return head;
+    uint8_t *at = number_write(time->bytes + 2, KEY_SECONDS, (uint64_t)seconds);
+    at = number_write(at, KEY_NANOS, (uint64_t)nanos);
+    time->bytes[0] = KEY_TIME;
+    time->bytes[1] = (uint8_t)(at - (time->bytes + 2));
+    time->len = (size_t)(at - time->bytes);
+    time->timestamp = timestamp;
 }
 
-/* The size of a tag or a field behind its key: its length and what is in it. */
+static inline struct slice time_of(struct response_layout *layout, const struct row *row)
+{
+    struct response_time *time = &layout->time;
+    if (!row->has_time) {
+        return slice_of(time->bytes, 0);
+    }
+    if (row->timestamp != time->timestamp || time->len == 0) {
+        encode_time(time, row->timestamp);
+    }
+    return slice_of(time->bytes, time->len);
+}
+
+/* L of an entry: what stands behind L in the template, V longer if it has to, and the value. */
 static inline size_t entry_inner(const struct response_column *column)
 {
-    return column->prefix.len + pbw_varint_size(column->value_size) + column->value_size;
+    return column->template.len - 3 + pbw_varint_size(column->value_size) + column->value_size;
 }
 
-static inline size_t measure_entry(struct response_column *column, const struct cell *cells)
+/* A node that sends a float as a tag sends what the API has no place for. */
+static bool float_tag(const struct response_family *family, struct error *err)
 {
-    column->value_size = response_value_size(&cells[column->cell]);
+    return error_set(err, ERROR_DATA_LOSS, "a tag of family %.*s is a float64, which no tag can be",
+                     SLICE_ARG(family->name));
+}
+
+static inline size_t measure_entry(struct response_column *column, const struct cell *cell)
+{
+    column->value_size = response_value_size(cell);
+    if (column->value_size < column->short_limit) {
+        return column->template.len + column->value_size;
+    }
     size_t inner = entry_inner(column);
     return 1 + pbw_varint_size(inner) + inner;
 }
 
-static size_t measure_columns(const struct response_layout *layout, const struct cell *cells)
+/* 0: a tag that no TagValue can hold. */
+static inline size_t measure_family(struct response_family *family, const struct cell *cells)
+{
+    bool has_float = false;
+    family->size = family->prefix.len;
+    for (size_t i = 0; i < family->column_count; i++) {
+        const struct cell *cell = &cells[family->columns[i].cell];
+        has_float = has_float || cell->kind == CELL_FLOAT;
+        family->size += measure_entry(&family->columns[i], cell);
+    }
+    return has_float ? 0 : 1 + pbw_varint_size(family->size) + family->size;
+}
+
+/* The size of all families and fields; false: err. */
+static bool measure_columns(const struct response_layout *layout, const struct cell *cells,
+                            size_t *size_out, struct error *err)
 {
     size_t size = 0;
     for (size_t i = 0; i < layout->family_count; i++) {
-        struct response_family *family = &layout->families[i];
-        family->size = family->prefix.len;
-        for (size_t k = 0; k < family->column_count; k++) {
-            family->size += measure_entry(&family->columns[k], cells);
+        size_t more = measure_family(&layout->families[i], cells);
+        if (more == 0) {
+            return float_tag(&layout->families[i], err);
         }
-        size += 1 + pbw_varint_size(family->size) + family->size;
+        size += more;
     }
     for (size_t i = 0; i < layout->field_count; i++) {
-        size += measure_entry(&layout->fields[i], cells);
+        size += measure_entry(&layout->fields[i], &cells[layout->fields[i].cell]);
     }
-    return size;
+    *size_out = size;
+    return true;
 }
 
-static inline uint8_t *write_entry(uint8_t *at, uint8_t key, const struct response_column *column,
+/* The parts of the template around L and V, which are longer than a byte. */
+static uint8_t *write_long_template(uint8_t *at, const struct response_column *column)
+{
+    *at = column->template.ptr[0];
+    at = pbw_varint(at + 1, entry_inner(column));
+    at = pbw_copy(at, slice_of(column->template.ptr + 2, column->template.len - 3));
+    return pbw_varint(at, column->value_size);
+}
+
+static inline uint8_t *write_entry(uint8_t *at, const struct response_column *column,
                                    struct response_value_keys keys, const struct cell *cells)
 {
-    *at++ = key;
-    at = pbw_varint(at, entry_inner(column));
-    at = pbw_copy_short(at, column->prefix);
-    at = pbw_varint(at, column->value_size);
-    return response_value_write(at, keys, &cells[column->cell]);
+    /* Read first: every byte written could be one of the column's, as far as a compiler knows. */
+    const struct slice template = column->template;
+    const size_t value_size = column->value_size;
+    const struct cell *cell = &cells[column->cell];
+    if (value_size >= column->short_limit) {
+        return response_value_write(write_long_template(at, column), keys, cell);
+    }
+    uint8_t *end = pbw_copy_short(at, template);
+    at[1] = (uint8_t)(template.len - 2 + value_size);
+    end[-1] = (uint8_t)value_size;
+    return response_value_write(end, keys, cell);
 }
 
 static uint8_t *write_families(uint8_t *at, const struct response_layout *layout,
@@ -106,7 +151,7 @@ static uint8_t *write_families(uint8_t *at, const struct response_layout *layout
         at = pbw_varint(at, family->size);
         at = pbw_copy_short(at, family->prefix);
         for (size_t k = 0; k < family->column_count; k++) {
-            at = write_entry(at, KEY_TAG, &family->columns[k], RESPONSE_VALUE_TAG, cells);
+            at = write_entry(at, &family->columns[k], RESPONSE_VALUE_TAG, cells);
         }
     }
     return at;
@@ -116,20 +161,9 @@ static uint8_t *write_fields(uint8_t *at, const struct response_layout *layout,
                              const struct cell *cells)
 {
     for (size_t i = 0; i < layout->field_count; i++) {
-        at = write_entry(at, KEY_FIELD, &layout->fields[i], RESPONSE_VALUE_FIELD, cells);
+        at = write_entry(at, &layout->fields[i], RESPONSE_VALUE_FIELD, cells);
     }
     return at;
-}
-
-static inline uint8_t *write_time(uint8_t *at, const struct head *head)
-{
-    if (!head->has_time) {
-        return at;
-    }
-    *at++ = KEY_TIME;
-    *at++ = (uint8_t)head->time_size;
-    at = number_write(at, KEY_SECONDS, head->seconds);
-    return number_write(at, KEY_NANOS, head->nanos);
 }
 
 static bool over_limit(const struct response *response, size_t more, struct error *err)
@@ -139,23 +173,6 @@ static bool over_limit(const struct response *response, size_t more, struct erro
                      "held for one query; ask for a narrower time range, fewer tags, or a lower "
                      "limit",
                      response->rows, response->chain->len + more, response->limit_bytes);
-}
-
-/* Only fields can be floats: a node that sends a float tag sends what the API has no place for. */
-static bool check_tags(const struct response_layout *layout, const struct row *row,
-                       struct error *err)
-{
-    for (size_t i = 0; i < layout->family_count; i++) {
-        const struct response_family *family = &layout->families[i];
-        for (size_t k = 0; k < family->column_count; k++) {
-            if (row->cells[family->columns[k].cell].kind == CELL_FLOAT) {
-                return error_set(err, ERROR_DATA_LOSS,
-                                 "tag column %zu holds a float64, which no tag can be",
-                                 family->columns[k].cell);
-            }
-        }
-    }
-    return true;
 }
 
 static bool begin(struct sink *sink, const struct layout *layout, struct error *err)
@@ -170,12 +187,12 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
 {
     struct response *response = (struct response *)sink;
     const struct response_layout *layout = response->layout;
-    if (!check_tags(layout, row, err)) {
+    size_t inner = 0;
+    if (!measure_columns(layout, row->cells, &inner, err)) {
         return false;
     }
-    const struct head head = head_of(row);
-    size_t inner = measure_columns(layout, row->cells) + number_size(row->series) +
-                   number_size((uint64_t)row->version) + (row->has_time ? 2 + head.time_size : 0);
+    struct slice time = time_of(response->layout, row);
+    inner += time.len + number_size(row->series) + number_size((uint64_t)row->version);
     size_t size = 1 + pbw_varint_size(inner) + inner;
     if (response->chain->len + size > response->limit_bytes) {
         return over_limit(response, size, err);
@@ -183,7 +200,7 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
     uint8_t *start = chain_reserve(response->chain, size + PBW_SPARE);
     start[0] = KEY_POINT;
     uint8_t *at = pbw_varint(start + 1, inner);
-    at = write_time(at, &head);
+    at = pbw_copy_short(at, time);
     at = write_families(at, layout, row->cells);
     at = write_fields(at, layout, row->cells);
     at = number_write(at, KEY_SERIES, row->series);

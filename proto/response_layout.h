@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The shape of every data point, worked out once: which columns are shown, in which family, and the
- * bytes that are the same in all rows.
+ * bytes that are the same in all rows. An entry is a Tag or a Field with its key:
  *
- *   TagFamily  12 len { 0a len name   Tag  12 len { 0a len key 12   len value } … }
- *                       └─ prefix ─┘               └── prefix ───┘
- *   Field      1a len { 0a len name 12   len value }
- *                       └── prefix ───┘
+ *   TagFamily  12 len { 0a len name   entry … }
+ *                       └─ prefix ─┘
+ *   entry      12 L { 0a len key 12 V  value }        (a Field's key is 1a)
+ *              └──── template ──────┘
+ *
+ * L and V, the lengths of what follows, take one byte in most entries: then the template is copied
+ * and the two bytes are set.
  */
 #pragma once
 
@@ -14,16 +17,25 @@
 #include "merge/layout.h"
 
 struct response_column {
-    struct slice prefix; /* borrow: the region; 16 spare bytes behind */
-    size_t cell;         /* of the row */
-    size_t value_size;   /* of the row being written */
+    struct slice template; /* borrow: the region, 16 spare bytes behind; L and V are 0 */
+    size_t short_limit;    /* of a value's size: below it L and V take one byte each */
+    size_t cell;           /* of the row */
+    size_t value_size;     /* of the row being written */
 };
 
 struct response_family {
     struct slice prefix;             /* borrow: the region */
+    struct slice name;               /* borrow: within the prefix */
     struct response_column *columns; /* borrow: the layout's */
     size_t column_count;
     size_t size; /* of the row being written */
+};
+
+/* The encoded time of the last row. */
+struct response_time {
+    int64_t timestamp;
+    size_t len; /* 0 = no row yet */
+    uint8_t bytes[48];
 };
 
 struct response_layout {
@@ -31,6 +43,7 @@ struct response_layout {
     size_t family_count;
     struct response_column *fields; /* borrow: the region */
     size_t field_count;
+    struct response_time time;
 };
 
 /* Lives in the region; borrows nothing of `layout`. */

@@ -18,12 +18,23 @@ struct response_value_keys {
     uint8_t binary_key;
 };
 
+/* Shorter strings have lengths of one byte. */
+#define RESPONSE_VALUE_SHORT 126
+
 #define RESPONSE_VALUE_TAG   ((struct response_value_keys){.int_key = 0x22, .binary_key = 0x32})
 #define RESPONSE_VALUE_FIELD ((struct response_value_keys){.int_key = 0x1a, .binary_key = 0x22})
 
 static inline size_t response_value_bytes_size(size_t len)
 {
     return 1 + pbw_varint_size(len) + len;
+}
+
+static inline size_t response_value_string_size(size_t len)
+{
+    if (len < RESPONSE_VALUE_SHORT) {
+        return len == 0 ? 2 : len + 4;
+    }
+    return response_value_bytes_size(response_value_bytes_size(len));
 }
 
 static inline bool response_value_is_zero(double real)
@@ -43,9 +54,7 @@ static inline size_t response_value_size(const struct cell *cell)
     case CELL_FLOAT:
         return response_value_is_zero(cell->number.f) ? 2 : 11;
     case CELL_STRING:
-        return cell->bytes.len == 0
-                   ? 2
-                   : response_value_bytes_size(response_value_bytes_size(cell->bytes.len));
+        return response_value_string_size(cell->bytes.len);
     case CELL_BINARY:
         return response_value_bytes_size(cell->bytes.len);
     case CELL_STRINGS:
@@ -65,10 +74,10 @@ static inline uint8_t *response_value_int(uint8_t *at, uint8_t key, int64_t numb
         at[1] = 0;
         return at + 2;
     }
+    size_t size = pbw_varint_size((uint64_t)number);
+    at[1] = (uint8_t)(1 + size);
     at[2] = 0x08;
-    uint8_t *end = pbw_varint(at + 3, (uint64_t)number);
-    at[1] = (uint8_t)(end - (at + 2));
-    return end;
+    return pbw_varint_sized(at + 3, (uint64_t)number, size);
 }
 
 static inline uint8_t *response_value_float(uint8_t *at, double real)
@@ -86,15 +95,21 @@ static inline uint8_t *response_value_float(uint8_t *at, double real)
 
 static inline uint8_t *response_value_string(uint8_t *at, struct slice text)
 {
-    *at++ = 0x12;
+    at[0] = 0x12;
     if (text.len == 0) {
-        *at = 0;
-        return at + 1;
+        at[1] = 0;
+        return at + 2;
     }
-    at = pbw_varint(at, response_value_bytes_size(text.len));
+    if (text.len < RESPONSE_VALUE_SHORT) {
+        at[1] = (uint8_t)(text.len + 2);
+        at[2] = 0x0a;
+        at[3] = (uint8_t)text.len;
+        return pbw_copy_short(at + 4, text);
+    }
+    at = pbw_varint(at + 1, response_value_bytes_size(text.len));
     *at++ = 0x0a;
     at = pbw_varint(at, text.len);
-    return pbw_copy_short(at, text);
+    return pbw_copy(at, text);
 }
 
 static inline uint8_t *response_value_write(uint8_t *at, struct response_value_keys keys,
