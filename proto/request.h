@@ -16,16 +16,7 @@
 #include "merge/plan.h"
 #include "proto/catalog.h"
 #include "proto/measure.pb-c.h"
-
-struct request_group {
-    struct slice name;                              /* borrow: the message */
-    const Banyandb__Database__V1__Measure *measure; /* borrow: the catalog; after request_plan */
-    size_t selector_count;
-    const struct slice *selectors; /* borrow: node selectors of the stages asked; 0 = all nodes */
-    const uint32_t *replicas; /* borrow: of each of those stages; of the group if there are none */
-    bool gated;
-    int32_t status; /* model.v1.Status of a gated group */
-};
+#include "proto/request_group.h"
 
 struct request {
     Banyandb__Measure__V1__QueryRequest *message; /* borrow: the region */

@@ -6,8 +6,7 @@
 #include "proto/measure.pb-c.h"
 
 /* More names than any schema has are refused, because each is compared with all of a schema. */
-#define REQUEST_CHECK_MAX_NAMES  10000
-#define REQUEST_CHECK_MAX_STAGES 1000
+#define REQUEST_CHECK_MAX_NAMES 10000
 
 bool request_check(const Banyandb__Measure__V1__QueryRequest *message,
                    struct error *err) MUST_CHECK;

@@ -25,6 +25,21 @@ static bool find_measures(struct request *request, const struct catalog *catalog
     return true;
 }
 
+static bool find_stages(struct request *request, const struct catalog *catalog,
+                        const char *hot_selector, struct arena *arena, struct error *err)
+{
+    const query_request *message = request->message;
+    const struct request_stages asked = {message->stages, message->n_stages, hot_selector};
+    for (size_t i = 0; i < request->group_count; i++) {
+        struct request_group *group = &request->groups[i];
+        if (!request_stage_group(group, catalog_group(catalog, group->name)->resource_opts, &asked,
+                                 arena, err)) {
+            return false;
+        }
+    }
+    return request_stage_found(request->groups, request->group_count, &asked, err);
+}
+
 static bool check_top(const struct request *request, struct error *err)
 {
     const query_request *message = request->message;
@@ -78,7 +93,7 @@ bool request_plan(struct request *request, const struct catalog *catalog, const 
 {
     request->plan = (struct plan){.layout = NULL};
     if (!find_measures(request, catalog, err) || !request_order(request, catalog, err) ||
-        !check_top(request, err) || !request_stage(request, catalog, hot_selector, arena, err) ||
+        !check_top(request, err) || !find_stages(request, catalog, hot_selector, arena, err) ||
         !check_supported(request->message, err)) {
         return false;
     }

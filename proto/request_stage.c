@@ -38,15 +38,8 @@ static const Banyandb__Common__V1__LifecycleStage *find_stage(const resource_opt
     return NULL;
 }
 
-/* Names of stages, and the selector that the name "hot" stands for besides. */
-struct wanted {
-    char **names;
-    size_t count;
-    const char *hot_selector;
-};
-
 static void collect(struct request_group *group, const resource_opts *opts,
-                    const struct wanted *wanted, struct arena *arena)
+                    const struct request_stages *wanted, struct arena *arena)
 {
     struct slice *selectors = arena_array(arena, struct slice, 2 * wanted->count);
     uint32_t *replicas = arena_array(arena, uint32_t, 2 * wanted->count + 1);
@@ -68,31 +61,26 @@ static void collect(struct request_group *group, const resource_opts *opts,
     group->selector_count = found;
 }
 
-static void select_nodes(const struct request *request, struct request_group *group,
-                         const resource_opts *opts, const char *hot_selector, struct arena *arena)
+bool request_stage_group(struct request_group *group, const resource_opts *opts,
+                         const struct request_stages *asked, struct arena *arena, struct error *err)
 {
-    const Banyandb__Measure__V1__QueryRequest *message = request->message;
-    struct wanted wanted = {message->stages, message->n_stages, hot_selector};
+    struct request_stages wanted = *asked;
     if (wanted.count == 0) {
         wanted.names = opts->default_stages;
         wanted.count = opts->n_default_stages;
     }
     collect(group, opts, &wanted, arena);
+    return group->selector_count > 0 || opts->n_stages == 0 ||
+           request_text_fail(err, "no stage found in request or default stages in resource opts");
 }
 
-bool request_stage(struct request *request, const struct catalog *catalog, const char *hot_selector,
-                   struct arena *arena, struct error *err)
+bool request_stage_found(const struct request_group *groups, size_t group_count,
+                         const struct request_stages *asked, struct error *err)
 {
-    bool any = false;
-    for (size_t i = 0; i < request->group_count; i++) {
-        struct request_group *group = &request->groups[i];
-        const resource_opts *opts = catalog_group(catalog, group->name)->resource_opts;
-        select_nodes(request, group, opts, hot_selector, arena);
-        if (group->selector_count == 0 && opts->n_stages > 0) {
-            return request_text_fail(
-                err, "no stage found in request or default stages in resource opts");
+    for (size_t i = 0; i < group_count; i++) {
+        if (groups[i].selector_count > 0) {
+            return true;
         }
-        any = any || group->selector_count > 0;
     }
-    return any || request->message->n_stages == 0 || request_text_fail(err, "no stage found");
+    return asked->count == 0 || request_text_fail(err, "no stage found");
 }
