@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * TagValue and FieldValue cells. A cell comes from outside: its lengths are walked, one level into
- * the variant, before anything of it is believed or passed on.
+ * the variant, before anything of it is believed or passed on. Of several variants in one cell the
+ * last counts, and what is passed on is that one alone.
  *
  *   TagValue    1 null · 2 Str · 3 StrArray · 4 Int · 5 IntArray · 6 binary · 7 Timestamp
  *   FieldValue  1 null · 2 Str · 3 Int · 4 binary · 5 Float
@@ -39,13 +40,14 @@ static enum shape shape_of(enum column_type type, uint32_t number)
     return number < sizeof field_shapes ? field_shapes[number] : SHAPE_UNKNOWN;
 }
 
-/* Field 1 of a wrapper message (Str, Int, Float); absent = its default. */
+/* Field 1 of a wrapper message (Str, Int, Float); absent = its default. An empty string points into
+ * the message too, where spare bytes follow. */
 static bool read_wrapped(struct slice wrapper, enum wire_type type, struct wire_field *value_out)
 {
     struct wire wire = wire_of(wrapper);
     struct wire_field field;
     enum wire_result result;
-    *value_out = (struct wire_field){.type = type, .bytes = slice_of("", 0)};
+    *value_out = (struct wire_field){.type = type, .bytes = slice_of(wrapper.ptr, 0)};
     while ((result = wire_next(&wire, &field)) == WIRE_FIELD) {
         if (field.number == 1 && field.type == type) {
             *value_out = field;
@@ -68,6 +70,25 @@ static bool is_packed_varints(struct slice packed)
     return true;
 }
 
+static bool is_good_field(const struct wire_field *field, enum shape shape)
+{
+    if (field->number > (shape == SHAPE_TIME ? 2u : 1u)) {
+        return true; /* unknown */
+    }
+    switch (field->type) {
+    case WIRE_VARINT:
+        return shape != SHAPE_TEXTS;
+    case WIRE_BYTES:
+        return shape == SHAPE_TEXTS || (shape == SHAPE_NUMBERS && is_packed_varints(field->bytes));
+    case WIRE_FIXED64:
+    case WIRE_FIXED32:
+    case WIRE_GROUP_START:
+    case WIRE_GROUP_END:
+        return false;
+    }
+    return false;
+}
+
 /* All fields of an array or timestamp message have whole lengths and known types. */
 static bool is_walkable(struct slice message, enum shape shape)
 {
@@ -75,15 +96,7 @@ static bool is_walkable(struct slice message, enum shape shape)
     struct wire_field field;
     enum wire_result result;
     while ((result = wire_next(&wire, &field)) == WIRE_FIELD) {
-        bool known = field.number == 1 || (shape == SHAPE_TIME && field.number == 2);
-        if (known && shape == SHAPE_TEXTS && field.type != WIRE_BYTES) {
-            return false;
-        }
-        if (known && shape == SHAPE_TIME && field.type != WIRE_VARINT) {
-            return false;
-        }
-        if (known && shape == SHAPE_NUMBERS && field.type == WIRE_BYTES &&
-            !is_packed_varints(field.bytes)) {
+        if (!is_good_field(&field, shape)) {
             return false;
         }
     }
@@ -136,21 +149,66 @@ static bool read_variant(enum shape shape, const struct wire_field *variant, str
     return false;
 }
 
-bool cell_read_message(const struct column *column, struct slice message, struct cell *cell)
+static bool read_fields(enum column_type type, struct slice message, struct cell *cell)
 {
     struct wire wire = wire_of(message);
     struct wire_field field;
     enum wire_result result;
     cell->kind = CELL_NULL;
-    while ((result = wire_next(&wire, &field)) == WIRE_FIELD) {
-        if (!read_variant(shape_of(column->type, field.number), &field, cell)) {
+    for (const uint8_t *start = wire.at; (result = wire_next(&wire, &field)) == WIRE_FIELD;
+         start = wire.at) {
+        enum shape shape = shape_of(type, field.number);
+        if (!read_variant(shape, &field, cell)) {
             return false;
         }
-    }
-    if (cell->kind >= CELL_STRINGS) {
-        cell->bytes = message;
+        if (shape >= SHAPE_TEXTS) {
+            cell->bytes = slice_of(start, (size_t)(wire.at - start));
+        }
     }
     return result == WIRE_END;
+}
+
+static bool read_short_int(struct slice varint, struct cell *cell)
+{
+    struct wire wire = wire_of(varint);
+    uint64_t value = 0;
+    bool whole = wire_uvarint(&wire, &value) && wire_left(&wire) == 0;
+    cell->kind = CELL_INT;
+    cell->number.i = (int64_t)value;
+    return whole;
+}
+
+#define KEYS(variant, type) (((variant) << 3 | WIRE_BYTES) << 8 | (1 << 3 | (type)))
+
+/* Nearly all cells are `variant length | 1 value` with lengths of one byte and nothing behind:
+ * these are read at a glance. False: another spelling, good or not. */
+static bool read_short(enum column_type type, struct slice message, struct cell *cell)
+{
+    const uint8_t *at = message.ptr;
+    if (message.len < 4 || message.len >= 0x82 || at[1] != message.len - 2) {
+        return false;
+    }
+    const unsigned keys = (unsigned)at[0] << 8 | at[2];
+    struct slice value = slice_of(at + 3, message.len - 3);
+    if (keys == KEYS(2, WIRE_BYTES)) {
+        cell->kind = CELL_STRING;
+        cell->bytes = slice_of(value.ptr + 1, value.len - 1);
+        return value.ptr[0] == value.len - 1;
+    }
+    if (keys == (type == COLUMN_TAG_VALUE ? KEYS(4, WIRE_VARINT) : KEYS(3, WIRE_VARINT))) {
+        return read_short_int(value, cell);
+    }
+    if (type == COLUMN_FIELD_VALUE && keys == KEYS(5, WIRE_FIXED64) && value.len == 8) {
+        cell->kind = CELL_FLOAT;
+        memcpy(&cell->number.f, value.ptr, sizeof cell->number.f);
+        return true;
+    }
+    return false;
+}
+
+bool cell_read_message(const struct column *column, struct slice message, struct cell *cell)
+{
+    return read_short(column->type, message, cell) || read_fields(column->type, message, cell);
 }
 
 bool cell_malformed(const struct column *column, size_t row, struct error *err)

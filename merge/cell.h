@@ -18,8 +18,8 @@ enum cell_kind {
     CELL_FLOAT,  /* number.f */
     CELL_STRING, /* bytes */
     CELL_BINARY, /* bytes */
-    /* The rest came as a TagValue message and is passed on as it is: `bytes` is the whole,
-     * well-formed TagValue, `inner` the message of its variant. */
+    /* The rest came as a TagValue message and is passed on as it is: `bytes` is a whole,
+     * well-formed TagValue of this variant, `inner` the variant's message. */
     CELL_STRINGS, /* inner: model.v1.StrArray */
     CELL_INTS,    /* inner: model.v1.IntArray */
     CELL_TIME,    /* inner: google.protobuf.Timestamp */

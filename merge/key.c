@@ -4,20 +4,24 @@
 
 #include "frame/wire.h"
 
-static uint64_t big_endian(const uint8_t *ptr, size_t len)
+#define IMAGE 8 /* bytes of a number's key */
+
+static uint64_t head_of(struct slice bytes)
 {
     uint8_t head[8] = {0};
-    memcpy(head, ptr, len < 8 ? len : 8);
+    if (bytes.len >= sizeof head) {
+        return __builtin_bswap64(wire_load64(bytes.ptr));
+    }
+    for (size_t i = 0; i < bytes.len; i++) {
+        head[i] = bytes.ptr[i];
+    }
     return __builtin_bswap64(wire_load64(head));
 }
 
 struct key key_of_bytes(struct slice bytes)
 {
-    struct key key = {.present = true, .len = bytes.len, .ptr = bytes.ptr};
-    if (bytes.len > 0) {
-        key.head = big_endian(bytes.ptr, bytes.len);
-    }
-    return key;
+    return (struct key){
+        .head = head_of(bytes), .ptr = bytes.ptr, .len = bytes.len, .present = true};
 }
 
 static struct key key_of_float(double value)
@@ -26,62 +30,77 @@ static struct key key_of_float(double value)
     int64_t bits;
     memcpy(&bits, &plus_zero, sizeof bits);
     uint64_t image = bits < 0 ? ~(uint64_t)bits : (uint64_t)bits ^ (uint64_t)1 << 63;
-    return (struct key){.present = true, .head = image, .len = 8};
+    return (struct key){.head = image, .len = IMAGE, .present = true};
 }
 
-static void put_image(uint8_t *to, int64_t value)
-{
-    uint64_t image = __builtin_bswap64((uint64_t)value ^ (uint64_t)1 << 63);
-    memcpy(to, &image, sizeof image);
-}
-
+/* The elements are put one after the other, a newline between them. */
 static struct key key_of_strings(struct slice array, struct arena *arena)
 {
     uint8_t *to = arena_alloc(arena, array.len, 1); /* each element is longer on the wire */
     size_t len = 0;
-    size_t elements = 0;
     struct wire wire = wire_of(array);
     struct wire_field field;
-    while (wire_next(&wire, &field) == WIRE_FIELD) {
+    for (bool first = true; wire_next(&wire, &field) == WIRE_FIELD;) {
         if (field.number != 1 || field.type != WIRE_BYTES) {
             continue;
         }
-        if (elements++ > 0) {
+        if (!first) {
             to[len++] = '\n';
         }
         if (field.bytes.len > 0) {
             memcpy(to + len, field.bytes.ptr, field.bytes.len);
         }
         len += field.bytes.len;
+        first = false;
     }
     return key_of_bytes(slice_of(to, len));
 }
 
-static size_t put_packed(uint8_t *to, struct slice packed)
+static void put_image(uint8_t *to, uint64_t value)
+{
+    uint64_t image = __builtin_bswap64(value ^ (uint64_t)1 << 63);
+    memcpy(to, &image, sizeof image);
+}
+
+/* The elements of a packed field; with `to` their images are put there. */
+static size_t put_packed(struct slice packed, uint8_t *to)
 {
     struct wire wire = wire_of(packed);
     uint64_t value;
-    size_t len = 0;
-    for (; wire_uvarint(&wire, &value); len += 8) {
-        put_image(to + len, (int64_t)value);
+    size_t count = 0;
+    for (; wire_uvarint(&wire, &value); count++) {
+        if (to != NULL) {
+            put_image(to + IMAGE * count, value);
+        }
     }
-    return len;
+    return count;
+}
+
+/* All elements, packed or not. */
+static size_t put_ints(struct slice array, uint8_t *to)
+{
+    struct wire wire = wire_of(array);
+    struct wire_field field;
+    size_t count = 0;
+    while (wire_next(&wire, &field) == WIRE_FIELD) {
+        uint8_t *at = to != NULL ? to + IMAGE * count : NULL;
+        if (field.number == 1 && field.type == WIRE_BYTES) {
+            count += put_packed(field.bytes, at);
+        } else if (field.number == 1 && field.type == WIRE_VARINT) {
+            count++;
+            if (at != NULL) {
+                put_image(at, field.value);
+            }
+        }
+    }
+    return count;
 }
 
 static struct key key_of_ints(struct slice array, struct arena *arena)
 {
-    uint8_t *to = arena_alloc(arena, 8 * array.len, 1); /* an element takes a byte at least */
-    size_t len = 0;
-    struct wire wire = wire_of(array);
-    struct wire_field field;
-    while (wire_next(&wire, &field) == WIRE_FIELD) {
-        if (field.number == 1 && field.type == WIRE_BYTES) {
-            len += put_packed(to + len, field.bytes);
-        } else if (field.number == 1 && field.type == WIRE_VARINT) {
-            put_image(to + len, (int64_t)field.value);
-            len += 8;
-        }
-    }
+    size_t len = IMAGE * put_ints(array, NULL);
+    uint8_t *to = arena_alloc(arena, len, 1);
+    put_ints(array, to);
     return key_of_bytes(slice_of(to, len));
 }
 
@@ -92,10 +111,10 @@ static struct key key_of_time(struct slice timestamp)
     struct wire wire = wire_of(timestamp);
     struct wire_field field;
     while (wire_next(&wire, &field) == WIRE_FIELD) {
-        if (field.type == WIRE_VARINT && field.number == 1) {
+        if (field.number == 1) {
             seconds = field.value;
-        } else if (field.type == WIRE_VARINT && field.number == 2) {
-            nanos = field.value;
+        } else if (field.number == 2) {
+            nanos = (uint64_t)(int32_t)field.value;
         }
     }
     return key_of_int((int64_t)(seconds * 1000000000u + nanos));
@@ -125,16 +144,20 @@ struct key key_of_cell(const struct cell *cell, struct arena *arena)
 
 static int compare_size(size_t a, size_t b)
 {
-    return a < b ? -1 : a > b;
+    return (a > b) - (a < b);
 }
 
 int key_compare_rest(const struct key *a, const struct key *b)
 {
+    if (a->present != b->present) {
+        return a->present ? 1 : -1;
+    }
     size_t shared = a->len < b->len ? a->len : b->len;
-    if (shared > 8) {
-        int order = memcmp(a->ptr + 8, b->ptr + 8, shared - 8);
+    if (shared > sizeof a->head) {
+        int order =
+            memcmp(a->ptr + sizeof a->head, b->ptr + sizeof a->head, shared - sizeof a->head);
         if (order != 0) {
-            return order;
+            return order < 0 ? -1 : 1;
         }
     }
     return compare_size(a->len, b->len);

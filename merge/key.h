@@ -14,15 +14,15 @@
 #include "merge/cell.h"
 
 struct key {
-    bool present;       /* false: null */
-    uint64_t head;      /* the first 8 bytes, big-endian, zero-padded */
-    size_t len;         /* of the whole key */
+    uint64_t head;      /* the first 8 bytes, big-endian, zero-padded; 0 for null */
     const uint8_t *ptr; /* borrow: the whole key when len > 8 */
+    size_t len;         /* of the whole key */
+    bool present;       /* false: null, and the rest 0 */
 };
 
 static inline struct key key_of_int(int64_t value)
 {
-    return (struct key){.present = true, .head = (uint64_t)value ^ (uint64_t)1 << 63, .len = 8};
+    return (struct key){.head = (uint64_t)value ^ (uint64_t)1 << 63, .len = 8, .present = true};
 }
 
 struct key key_of_bytes(struct slice bytes);
@@ -32,12 +32,9 @@ struct key key_of_cell(const struct cell *cell, struct arena *arena);
 
 int key_compare_rest(const struct key *a, const struct key *b);
 
-/* <0, 0, >0. */
+/* -1, 0, 1. */
 static inline int key_compare(const struct key *a, const struct key *b)
 {
-    if (a->present != b->present) {
-        return a->present ? 1 : -1;
-    }
     if (a->head != b->head) {
         return a->head < b->head ? -1 : 1;
     }
