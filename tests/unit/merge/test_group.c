@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A table that finds what was put, copies keys once, and grows with groups alone. */
+#include "merge/group.h"
+#include "tests/support/frame_random.h"
+#include "tests/unit/frame/unit.h"
+
+#include <stdio.h>
+
+struct counted {
+    struct group group;
+    size_t hits;
+};
+
+static struct counted *hit(struct group_table *table, struct slice key)
+{
+    struct counted *counted = (struct counted *)group_put(table, key, group_hash(table, key));
+    counted->hits++;
+    return counted;
+}
+
+#define KEYS 5000
+
+START_TEST(groups_count_their_keys)
+{
+    static size_t expected[KEYS];
+    struct arena arena;
+    struct group_table table;
+    uint64_t state = 5;
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, sizeof(struct counted), &arena);
+    memset(expected, 0, sizeof expected);
+    size_t groups = 0;
+    for (size_t i = 0; i < 100000; i++) {
+        size_t key = random_below(&state, 1 + random_below(&state, KEYS));
+        char text[32];
+        int len = snprintf(text, sizeof text, "key %zu", key);
+        struct slice bytes = slice_of(text, (size_t)len + 1);
+        groups += expected[key]++ == 0;
+        const struct counted *counted = hit(&table, bytes);
+        memset(text, '#', sizeof text); /* the table must not look at it again */
+        ck_assert_uint_eq(counted->hits, expected[key]);
+        ck_assert_uint_eq(table.count, groups);
+    }
+    for (size_t i = 0; i < table.capacity; i++) {
+        const struct counted *counted = (struct counted *)table.slots[i].group;
+        size_t key;
+        if (counted != NULL) {
+            ck_assert_int_eq(sscanf((const char *)counted->group.key.ptr, "key %zu", &key), 1);
+            ck_assert_uint_eq(counted->hits, expected[key]);
+            expected[key] = 0;
+        }
+    }
+    for (size_t key = 0; key < KEYS; key++) {
+        ck_assert_uint_eq(expected[key], 0);
+    }
+    arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(the_empty_key_is_a_key)
+{
+    struct arena arena;
+    struct group_table table;
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, sizeof(struct counted), &arena);
+    const struct counted *empty = hit(&table, slice_of("", 0));
+    ck_assert_ptr_ne(empty, hit(&table, slice_of("\0", 1)));
+    ck_assert_ptr_eq(empty, hit(&table, slice_of("x", 0)));
+    ck_assert_uint_eq(empty->hits, 2);
+    arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(keys_of_equal_hash_are_told_apart)
+{
+    struct arena arena;
+    struct group_table table;
+    struct group *groups[100];
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, sizeof(struct counted), &arena);
+    for (uint8_t i = 0; i < 100; i++) {
+        groups[i] = group_put(&table, slice_of(&i, 1), 42);
+    }
+    for (uint8_t i = 0; i < 100; i++) {
+        ck_assert_ptr_eq(groups[i], group_put(&table, slice_of(&i, 1), 42));
+    }
+    ck_assert_uint_eq(table.count, 100);
+    arena_fini(&arena);
+}
+END_TEST
+
+START_TEST(memory_does_not_grow_with_rows)
+{
+    struct arena arena;
+    struct group_table table;
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, sizeof(struct counted), &arena);
+    for (uint32_t i = 0; i < 1000; i++) {
+        hit(&table, slice_of(&i, sizeof i));
+    }
+    const uint8_t *at = arena.at;
+    for (uint32_t i = 0; i < 1000000; i++) {
+        uint32_t key = i % 1000;
+        hit(&table, slice_of(&key, sizeof key));
+    }
+    ck_assert_ptr_eq(arena.at, at);
+    arena_fini(&arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("merge group");
+    TCase *tests = tcase_create("group");
+    tcase_add_test(tests, groups_count_their_keys);
+    tcase_add_test(tests, the_empty_key_is_a_key);
+    tcase_add_test(tests, keys_of_equal_hash_are_told_apart);
+    tcase_add_test(tests, memory_does_not_grow_with_rows);
+    suite_add_tcase(suite, tests);
+    return unit_run(suite);
+}
