@@ -152,25 +152,26 @@ class Oracle:
         set_nanoseconds(point.timestamp, row.time)
         point.timestamp.SetInParent()
         families = {}
-        for family, tag in self._tags(request, groups):
+        for family, tag, asked in self._tags(request, groups):
             if family not in families:
                 families[family] = point.tag_families.add(name=family)
-            families[family].tags.add(key=tag, value=tag_of(row.tags.get((family, tag))))
-        for field in self._fields(request, groups):
-            point.fields.add(name=field, value=field_of(row.fields.get(field)))
+            families[family].tags.add(key=tag, value=tag_of(row.tags.get((family, tag)) if asked else None))
+        for field, asked in self._fields(request, groups):
+            point.fields.add(name=field, value=field_of(row.fields.get(field) if asked else None))
         return point
 
     def _tags(self, request, groups):
-        asked = [(family.name, tag) for family in request.tag_projection.tag_families for tag in family.tags]
+        """(family, tag, whether it was asked for). Several groups and no tag asked: all tags, as nulls."""
         if request.tag_projection.tag_families or len(groups) == 1:
-            return asked
-        return dict.fromkeys(tag for group in groups for tag in self.catalog.tag_types(group, request.name))
+            return [(family.name, tag, True) for family in request.tag_projection.tag_families for tag in family.tags]
+        known = dict.fromkeys(tag for group in groups for tag in self.catalog.tag_types(group, request.name))
+        return [(family, tag, False) for family, tag in known]
 
     def _fields(self, request, groups):
-        asked = list(request.field_projection.names)
-        if asked or len(groups) == 1:
-            return asked
-        return dict.fromkeys(field for group in groups for field in self.catalog.field_types(group, request.name))
+        if request.field_projection.names or len(groups) == 1:
+            return [(field, True) for field in request.field_projection.names]
+        known = dict.fromkeys(field for group in groups for field in self.catalog.field_types(group, request.name))
+        return [(field, False) for field in known]
 
 
 def _read_back(key, value, measure):
