@@ -2,6 +2,8 @@
 /* libevent's own HTTP server, kept small: two paths, GET and HEAD, no bodies. */
 #include "liaison/admin.h"
 
+#include "liaison/own.h"
+
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
@@ -69,9 +71,13 @@ static bool split_address(const char *address, char host[256], uint16_t *port_ou
 {
     const char *colon = strrchr(address, ':');
     char *end = NULL;
-    const unsigned long port = colon == NULL ? 0 : strtoul(colon + 1, &end, 10);
-    const size_t len = colon == NULL ? 0 : (size_t)(colon - address);
-    if (colon == NULL || end == colon + 1 || *end != '\0' || port > UINT16_MAX || len > 255) {
+    if (colon == NULL) {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "--observability-listener-addr=%s: expected host:port or :port", address);
+    }
+    const unsigned long port = strtoul(colon + 1, &end, 10);
+    const size_t len = (size_t)(colon - address);
+    if (end == colon + 1 || *end != '\0' || port > UINT16_MAX || len > 255) {
         return error_set(err, ERROR_INVALID_ARGUMENT,
                          "--observability-listener-addr=%s: expected host:port or :port", address);
     }
@@ -85,21 +91,22 @@ static bool split_address(const char *address, char host[256], uint16_t *port_ou
 
 static uint16_t bound_port(struct evhttp_bound_socket *socket)
 {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.v6 = {0}};
     socklen_t len = sizeof address;
-    const void *any = &address;
-    const struct sockaddr_in *v4 = any;
-    const struct sockaddr_in6 *v6 = any;
-    if (getsockname(evhttp_bound_socket_get_fd(socket), (struct sockaddr *)&address, &len) != 0) {
+    if (getsockname(evhttp_bound_socket_get_fd(socket), &address.any, &len) != 0) {
         return 0;
     }
-    return ntohs(address.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 /* No host = all addresses; a machine without IPv6 has only those of IPv4. */
 static bool bind_address(struct admin *admin, struct error *err)
 {
-    char host[256];
+    char host[256] = "";
     uint16_t port = 0;
     if (!split_address(admin->setup.address, host, &port, err)) {
         return false;
@@ -119,7 +126,7 @@ static bool bind_address(struct admin *admin, struct error *err)
 
 struct admin *admin_open(const struct admin_setup *setup, struct error *err)
 {
-    struct admin *admin = calloc(1, sizeof *admin);
+    struct admin *admin = own_array(1, sizeof *admin);
     admin->setup = *setup;
     admin->http = evhttp_new(loop_base(setup->loop));
     evhttp_set_allowed_methods(admin->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);

@@ -7,6 +7,7 @@
 #include "liaison/log.h"
 
 #include "liaison/log_line.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ static const char *const level_names[] = {"trace", "debug", "info",  "warn",
 
 struct log *log_new(int fd, enum log_form form, enum log_level level)
 {
-    struct log *log = calloc(1, sizeof *log);
+    struct log *log = own_array(1, sizeof *log);
     log->fd = fd;
     log->form = form;
     log->level = level;
@@ -51,7 +52,7 @@ void log_module_level(struct log *log, const char *module, enum log_level level)
 {
     if (log->module_count < MODULE_LEVELS) {
         log->modules[log->module_count++] =
-            (struct module_level){.module = strdup(module), .level = level};
+            (struct module_level){.module = own_text(module), .level = level};
     }
 }
 
@@ -113,33 +114,38 @@ struct value {
     size_t len;
 };
 
-static long long take_signed(char length, va_list *arguments)
+enum length { LENGTH_INT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE };
+
+/* "l", "ll", "z" before the conversion. */
+static const char *take_length(const char *at, enum length *length_out)
 {
-    switch (length) {
-    case 'q':
-        return va_arg(*arguments, long long);
-    case 'l':
-        return va_arg(*arguments, long);
-    case 'z':
-        return va_arg(*arguments, ssize_t);
-    default:
-        return va_arg(*arguments, int);
+    *length_out = LENGTH_INT;
+    if (at[0] == 'l' && at[1] == 'l') {
+        *length_out = LENGTH_LONG_LONG;
+        return at + 2;
     }
+    if (at[0] == 'l' || at[0] == 'z') {
+        *length_out = at[0] == 'l' ? LENGTH_LONG : LENGTH_SIZE;
+        return at + 1;
+    }
+    return at;
 }
 
-static unsigned long long take_unsigned(char length, va_list *arguments)
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): it does not see who began the list */
+/* On every machine that this runs on, long, long long and size_t have 64 bits. */
+static long long take_signed(enum length length, va_list *arguments)
 {
-    switch (length) {
-    case 'q':
-        return va_arg(*arguments, unsigned long long);
-    case 'l':
-        return va_arg(*arguments, unsigned long);
-    case 'z':
-        return va_arg(*arguments, size_t);
-    default:
-        return va_arg(*arguments, unsigned);
-    }
+    static_assert(sizeof(long) == sizeof(long long), "one conversion for both");
+    return length == LENGTH_INT ? va_arg(*arguments, int) : va_arg(*arguments, long);
 }
+
+static unsigned long long take_unsigned(enum length length, va_list *arguments)
+{
+    static_assert(sizeof(size_t) == sizeof(unsigned long), "one conversion for both");
+    return length == LENGTH_INT ? va_arg(*arguments, unsigned) : va_arg(*arguments, unsigned long);
+}
+
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
 
 static void take_string(bool measured, struct value *value, va_list *arguments)
 {
@@ -160,34 +166,38 @@ static const char *take_precision(const char *at, int *precision_out)
     return at;
 }
 
+static void take_number(char conversion, enum length length, int precision, struct value *value,
+                        va_list *arguments)
+{
+    int len = 0;
+    if (conversion == 'd') {
+        len = snprintf(value->room, ROOM, "%lld", take_signed(length, arguments));
+    } else if (conversion == 'u') {
+        len = snprintf(value->room, ROOM, "%llu", take_unsigned(length, arguments));
+    } else if (conversion == 'f') {
+        len = snprintf(value->room, ROOM, "%.*f", precision, va_arg(*arguments, double));
+    } else {
+        assert(!"a conversion that log.h does not list");
+    }
+    value->is_number = true;
+    value->text = value->room;
+    value->len = MIN((size_t)len, (size_t)ROOM - 1);
+}
+
 /* `at` stands behind the %; returns where the format goes on. */
 static const char *take_value(const char *at, struct value *value, va_list *arguments)
 {
     int precision;
+    enum length length;
     const bool measured = at[0] == '.' && at[1] == '*';
     at = take_precision(at + (measured ? 2 : 0), &precision);
-    const bool two = at[0] == 'l' && at[1] == 'l';
-    const char length = two ? 'q' : *at == 'l' || *at == 'z' ? *at : ' ';
-    at += two ? 2 : length == ' ' ? 0 : 1;
-    value->is_number = *at != 's';
-    value->text = value->room;
-    switch (*at) {
-    case 's':
+    at = take_length(at, &length);
+    value->is_number = false;
+    if (*at == 's') {
         take_string(measured, value, arguments);
-        return at + 1;
-    case 'd':
-        snprintf(value->room, ROOM, "%lld", take_signed(length, arguments));
-        break;
-    case 'u':
-        snprintf(value->room, ROOM, "%llu", take_unsigned(length, arguments));
-        break;
-    case 'f':
-        snprintf(value->room, ROOM, "%.*f", precision, va_arg(*arguments, double));
-        break;
-    default:
-        assert(!"a conversion that log.h does not list");
+    } else {
+        take_number(*at, length, precision, value, arguments);
     }
-    value->len = strlen(value->room);
     return at + 1;
 }
 
@@ -195,6 +205,7 @@ static const char *take_value(const char *at, struct value *value, va_list *argu
 static const char *take_field(const char *at, struct value *value, va_list *arguments)
 {
     struct value part;
+    *value = (struct value){.text = value->room};
     const char *next = *at == '%' ? take_value(at + 1, value, arguments) : at;
     if (next != at && (*next == ' ' || *next == '\0')) {
         return next;

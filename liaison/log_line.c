@@ -59,8 +59,7 @@ void log_line_escape(struct log_line *line, const char *text, size_t len)
         } else if (byte == '\n') {
             log_line_text(line, "\\n");
         } else if (byte < 0x20 || byte == 0x7F) {
-            snprintf(escape, sizeof escape, "\\u%04x", byte);
-            log_line_text(line, escape);
+            log_line_add(line, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", byte));
         } else if (sequence == 0) {
             log_line_text(line, "\\ufffd");
         } else {

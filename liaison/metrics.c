@@ -7,10 +7,12 @@
 #include "liaison/metrics.h"
 
 #include "liaison/log_line.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,7 @@ struct metrics_shard {
 
 struct family {
     struct metrics_series *first; /* own */
+    struct metrics_series *last;  /* borrow: in the list of first */
     size_t count;
 };
 
@@ -69,7 +72,7 @@ struct metrics {
 
 struct metrics *metrics_new(void)
 {
-    struct metrics *metrics = calloc(1, sizeof *metrics);
+    struct metrics *metrics = own_array(1, sizeof *metrics);
     pthread_mutex_init(&metrics->mutex, NULL);
     return metrics;
 }
@@ -106,7 +109,7 @@ static size_t render_value(char *out, const char *value)
         const size_t sequence = log_line_utf8(value + i, len - i);
         if (value[i] == '\\' || value[i] == '"' || value[i] == '\n') {
             out[used++] = '\\';
-            out[used++] = value[i] == '\n' ? 'n' : value[i];
+            out[used++] = (char)(value[i] == '\n' ? 'n' : value[i]);
         } else if (sequence == 0) {
             out[used++] = '?';
         } else {
@@ -145,10 +148,10 @@ static struct metrics_series *find(const struct family *family, const char *labe
 
 static struct metrics_series *add(struct family *family, const char *labels)
 {
-    struct metrics_series *series = calloc(1, sizeof *series);
-    series->labels = strdup(labels);
-    series->next = family->first;
-    family->first = series;
+    struct metrics_series *series = own_array(1, sizeof *series);
+    series->labels = own_text(labels);
+    *(family->first == NULL ? &family->first : &family->last->next) = series;
+    family->last = series;
     family->count++;
     return series;
 }
@@ -203,7 +206,7 @@ void metrics_observe(struct metrics_series *series, uint64_t nanoseconds)
 
 struct metrics_shard *metrics_shard(struct metrics *metrics)
 {
-    struct metrics_shard *shard = calloc(1, sizeof *shard);
+    struct metrics_shard *shard = own_array(1, sizeof *shard);
     pthread_mutex_lock(&metrics->mutex);
     assert(metrics->shard_count < MAX_SHARDS);
     metrics->shards[metrics->shard_count++] = shard;
@@ -239,10 +242,18 @@ void metrics_charge(struct metrics_shard *shard, const struct charge *charge)
 
 /* Exposition */
 
+/* To a stream of memory, which does not fail. */
+static void __attribute__((format(printf, 2, 3))) print(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vfprintf(out, format, arguments);
+    va_end(arguments);
+}
+
 static void print_seconds(FILE *out, int64_t nanoseconds)
 {
-    fprintf(out, " %" PRId64 ".%09" PRId64 "\n", nanoseconds / 1000000000,
-            nanoseconds % 1000000000);
+    print(out, " %" PRId64 ".%09" PRId64 "\n", nanoseconds / 1000000000, nanoseconds % 1000000000);
 }
 
 static void print_histogram(FILE *out, const char *name, const struct metrics_series *series)
@@ -250,12 +261,12 @@ static void print_histogram(FILE *out, const char *name, const struct metrics_se
     uint64_t total = 0;
     for (size_t i = 0; i < BUCKET_COUNT; i++) {
         total += atomic_load_explicit(&series->counts[i], memory_order_relaxed);
-        fprintf(out, "%s_bucket{%s,le=\"%s\"} %" PRIu64 "\n", name, series->labels, buckets[i].text,
-                total);
+        print(out, "%s_bucket{%s,le=\"%s\"} %" PRIu64 "\n", name, series->labels, buckets[i].text,
+              total);
     }
-    fprintf(out, "%s_sum{%s}", name, series->labels);
+    print(out, "%s_sum{%s}", name, series->labels);
     print_seconds(out, atomic_load_explicit(&series->value, memory_order_relaxed));
-    fprintf(out, "%s_count{%s} %" PRIu64 "\n", name, series->labels, total);
+    print(out, "%s_count{%s} %" PRIu64 "\n", name, series->labels, total);
 }
 
 static void print_series(FILE *out, enum metric metric, const struct metrics_series *series)
@@ -265,12 +276,12 @@ static void print_series(FILE *out, enum metric metric, const struct metrics_ser
         return;
     }
     const int64_t value = atomic_load_explicit(&series->value, memory_order_relaxed);
-    fprintf(out, series->labels[0] == '\0' ? "%s%s" : "%s{%s}", families[metric].name,
-            series->labels);
+    print(out, series->labels[0] == '\0' ? "%s%s" : "%s{%s}", families[metric].name,
+          series->labels);
     if (families[metric].kind == COUNTER_SECONDS) {
         print_seconds(out, value);
     } else {
-        fprintf(out, " %" PRId64 "\n", value);
+        print(out, " %" PRId64 "\n", value);
     }
 }
 
@@ -280,7 +291,7 @@ static void print_live(FILE *out, const struct metrics *metrics, enum metric met
     for (size_t i = 0; i < metrics->shard_count; i++) {
         total += atomic_load_explicit(&metrics->shards[i]->live[metric], memory_order_relaxed);
     }
-    fprintf(out, "%s %" PRIu64 "\n", families[metric].name, total);
+    print(out, "%s %" PRIu64 "\n", families[metric].name, total);
 }
 
 static void print_family(FILE *out, const struct metrics *metrics, enum metric metric)
@@ -290,8 +301,8 @@ static void print_family(FILE *out, const struct metrics *metrics, enum metric m
                                         [GAUGE] = "gauge",
                                         [HISTOGRAM] = "histogram",
                                         [LIVE] = "gauge"};
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", families[metric].name, families[metric].help,
-            families[metric].name, types[families[metric].kind]);
+    print(out, "# HELP %s %s\n# TYPE %s %s\n", families[metric].name, families[metric].help,
+          families[metric].name, types[families[metric].kind]);
     if (families[metric].kind == LIVE) {
         print_live(out, metrics, metric);
         return;
@@ -312,6 +323,6 @@ char *metrics_text(struct metrics *metrics)
         print_family(out, metrics, (enum metric)i);
     }
     pthread_mutex_unlock(&metrics->mutex);
-    fclose(out);
+    (void)fclose(out); /* of memory */
     return text;
 }

@@ -6,11 +6,12 @@
 #include "liaison/option_row.h"
 
 #include "liaison/option_value.h"
+#include "liaison/own.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/param.h>
 
 static const struct option_row rows[] = {
@@ -63,7 +64,7 @@ const char *option_row_flag(const struct option_row *row, char name[OPTION_FLAG_
 {
     size_t i = 0;
     for (; row->field[i] != '\0' && i < 63; i++) {
-        name[i] = row->field[i] == '_' ? '-' : row->field[i];
+        name[i] = (char)(row->field[i] == '_' ? '-' : row->field[i]);
     }
     name[i] = '\0';
     return name;
@@ -81,15 +82,12 @@ const struct option_row *option_row_of(const char *name, size_t len)
     return NULL;
 }
 
+/* "grpc_port" is BYDB_GRPC_PORT. */
 const struct option_row *option_row_of_variable(const char *name, size_t len)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        const char *field = rows[i].field;
-        size_t at = 0;
-        while (at < len && field[at] != '\0' && toupper((unsigned char)field[at]) == name[at]) {
-            at++;
-        }
-        if (at == len && field[at] == '\0' && rows[i].type != TYPE_SECTION) {
+        if (rows[i].type != TYPE_SECTION && strlen(rows[i].field) == len &&
+            strncasecmp(rows[i].field, name, len) == 0) {
             return &rows[i];
         }
     }
@@ -181,7 +179,7 @@ static bool store(const struct option_row *row, struct options *options, const c
         return option_value_size(text, field);
     case TYPE_STRING:
         free(*(char **)field);
-        *(char **)field = strdup(text);
+        *(char **)field = own_text(text);
         return true;
     case TYPE_LIST:
         list_read(field, text);

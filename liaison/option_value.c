@@ -5,6 +5,8 @@
  */
 #include "liaison/option_value.h"
 
+#include "liaison/own.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -166,8 +168,8 @@ int option_value_choice(const char *choices, const char *text, bool *later_out)
 
 void option_value_list_add(struct option_list *list, const char *text, size_t len)
 {
-    list->items = realloc(list->items, (list->count + 1) * sizeof *list->items);
-    list->items[list->count++] = strndup(text, len);
+    list->items = own_grow(list->items, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = own_text_of(text, len);
 }
 
 void option_value_list_fini(struct option_list *list)

@@ -8,6 +8,7 @@
 #include "liaison/option_row.h"
 #include "liaison/option_value.h"
 #include "liaison/options_check.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -65,7 +66,7 @@ static bool argument_set(struct arguments *arguments, const struct option_row *r
         option_row_clear(row, arguments->options); /* the default; later ones add */
     }
     arguments->given[index] = true;
-    snprintf(source, sizeof source, "--%s", option_row_flag(row, flag));
+    (void)snprintf(source, sizeof source, "--%s", option_row_flag(row, flag));
     return option_row_set(row, arguments->options, source, text, err);
 }
 
@@ -77,20 +78,27 @@ static void skip_value(struct arguments *arguments)
     }
 }
 
+/* A flag that is no row: of the other side, or a mistake. */
+static bool read_other(struct arguments *arguments, const char *name, struct error *err)
+{
+    const size_t len = strcspn(name, "=");
+    if (!is_ignored(name)) {
+        char flag[OPTION_FLAG_SIZE];
+        (void)snprintf(flag, sizeof flag, "%.*s", (int)MIN(len, sizeof flag - 1), name);
+        return unknown_flag(flag, err);
+    }
+    if (name[len] == '\0') {
+        skip_value(arguments);
+    }
+    return true;
+}
+
 static bool read_flag(struct arguments *arguments, const char *name, struct error *err)
 {
     const size_t len = strcspn(name, "=");
     const struct option_row *row = option_row_of(name, len);
     if (row == NULL) {
-        char flag[OPTION_FLAG_SIZE];
-        if (is_ignored(name)) {
-            if (name[len] == '\0') {
-                skip_value(arguments);
-            }
-            return true;
-        }
-        snprintf(flag, sizeof flag, "%.*s", (int)MIN(len, sizeof flag - 1), name);
-        return unknown_flag(flag, err);
+        return read_other(arguments, name, err);
     }
     if (name[len] == '=') {
         return argument_set(arguments, row, name + len + 1, err);
@@ -111,34 +119,38 @@ static bool read_short(struct arguments *arguments, const char *text, struct err
     char long_form[256];
     if (text[1] == 'n') {
         const char *value = text + 2 + (text[2] == '=' ? 1 : 0);
-        snprintf(long_form, sizeof long_form, text[2] == '\0' ? "name%s" : "name=%s", value);
+        (void)snprintf(long_form, sizeof long_form, text[2] == '\0' ? "name%s" : "name=%s", value);
         return read_flag(arguments, long_form, err);
     }
     return error_set(err, ERROR_INVALID_ARGUMENT,
                      "unknown flag: %s; the short ones are -h, -v and -n", text);
 }
 
+static bool read_argument(struct arguments *arguments, const char *text, struct error *err)
+{
+    if (strcmp(text, "-h") == 0 || strcmp(text, "--help") == 0) {
+        arguments->options->help_wanted = true;
+        return true;
+    }
+    if (strcmp(text, "-v") == 0 || strcmp(text, "--version") == 0) {
+        arguments->options->version_wanted = true;
+        return true;
+    }
+    if (strncmp(text, "--", 2) == 0) {
+        return read_flag(arguments, text + 2, err);
+    }
+    if (text[0] == '-' && text[1] != '\0') {
+        return read_short(arguments, text, err);
+    }
+    return error_set(err, ERROR_INVALID_ARGUMENT,
+                     "unexpected argument: %s; every setting is a flag, --name=value", text);
+}
+
 static bool read_arguments(struct arguments *arguments, struct error *err)
 {
-    struct options *options = arguments->options;
     while (arguments->next < arguments->count) {
-        const char *text = arguments->values[arguments->next++];
-        if (strcmp(text, "-h") == 0 || strcmp(text, "--help") == 0) {
-            options->help_wanted = true;
-        } else if (strcmp(text, "-v") == 0 || strcmp(text, "--version") == 0) {
-            options->version_wanted = true;
-        } else if (strncmp(text, "--", 2) == 0) {
-            if (!read_flag(arguments, text + 2, err)) {
-                return false;
-            }
-        } else if (text[0] == '-' && text[1] != '\0') {
-            if (!read_short(arguments, text, err)) {
-                return false;
-            }
-        } else {
-            return error_set(err, ERROR_INVALID_ARGUMENT,
-                             "unexpected argument: %s; every setting is a flag, --name=value",
-                             text);
+        if (!read_argument(arguments, arguments->values[arguments->next++], err)) {
+            return false;
         }
     }
     return true;
@@ -155,7 +167,7 @@ static bool read_variable(struct arguments *arguments, const char *variable, str
         return true;
     }
     char source[80];
-    snprintf(source, sizeof source, "%.*s", (int)MIN(len, sizeof source - 1), variable);
+    (void)snprintf(source, sizeof source, "%.*s", (int)MIN(len, sizeof source - 1), variable);
     if (row->type == TYPE_LIST) {
         option_row_clear(row, arguments->options);
     }
@@ -265,7 +277,7 @@ char *options_unread_file(const char *directory)
     }
     for (struct dirent *entry = readdir(entries); entry != NULL && found == NULL;
          entry = readdir(entries)) {
-        found = is_config_name(entry->d_name) ? strdup(entry->d_name) : NULL;
+        found = is_config_name(entry->d_name) ? own_text(entry->d_name) : NULL;
     }
     closedir(entries);
     return found;

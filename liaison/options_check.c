@@ -8,6 +8,7 @@
 #include "frame/decode.h"
 #include "liaison/log.h"
 #include "liaison/option_value.h"
+#include "liaison/own.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -192,7 +193,7 @@ static bool own_host(const struct options *o, char *host, size_t size, struct er
                error_set(err, ERROR_INVALID_ARGUMENT,
                          "--node-host-provider=ip: no IPv4 address but the loopback's was found");
     case HOST_PROVIDER_FLAG:
-        snprintf(host, size, "%s", o->node_host);
+        (void)snprintf(host, size, "%s", o->node_host);
         return host[0] != '\0' || error_set(err, ERROR_INVALID_ARGUMENT,
                                             "--node-host-provider=flag needs --node-host");
     }
@@ -225,7 +226,7 @@ static bool derive_tier(struct options *o, struct error *err)
             tier = equals + 1;
         }
     }
-    o->node_tier = strdup(tier);
+    o->node_tier = own_text(tier);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "liaison/cluster/registry.h"
 #include "liaison/cluster/roster.h"
 #include "liaison/cluster/schema_request.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool is_schema_server(const Banyandb__Database__V1__Node *node)
 static void follow_servers(struct cluster *cluster)
 {
     const size_t places = discovery_count(cluster->discovery);
-    struct registry_server *servers = calloc(places + 1, sizeof *servers);
+    struct registry_server *servers = own_array(places + 1, sizeof *servers);
     size_t count = 0;
     for (size_t i = 0; i < places; i++) {
         const Banyandb__Database__V1__Node *node = discovery_at(cluster->discovery, i)->node;
@@ -222,7 +223,7 @@ static void run_remind(struct loop_timer *timer)
 
 struct cluster *cluster_open(const struct cluster_setup *setup, struct error *err)
 {
-    struct cluster *cluster = calloc(1, sizeof *cluster);
+    struct cluster *cluster = own_array(1, sizeof *cluster);
     cluster->setup = *setup;
     loop_timer_init(&cluster->settle, setup->loop, run_settle);
     loop_timer_init(&cluster->forget, setup->loop, run_forget);

@@ -2,6 +2,8 @@
 /* Two sorted lists, the winners of the servers' digests and our own ids, walked side by side. */
 #include "liaison/cluster/compare.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,10 @@ void compare_add(struct compare *compare, const struct compare_digest *digest)
 {
     if (compare->count == compare->capacity) {
         compare->capacity = compare->capacity == 0 ? 64 : compare->capacity * 2;
-        compare->digests = realloc(compare->digests, compare->capacity * sizeof *compare->digests);
+        compare->digests = own_grow(compare->digests, compare->capacity, sizeof *compare->digests);
     }
     compare->digests[compare->count] = *digest;
-    compare->digests[compare->count++].id = strdup(digest->id);
+    compare->digests[compare->count++].id = own_text(digest->id);
 }
 
 void compare_clear(struct compare *compare)
@@ -55,9 +57,9 @@ static void add_held(void *owner, const char *id, int64_t updated_at)
     struct held_list *held = owner;
     if (held->count == held->capacity) {
         held->capacity = held->capacity == 0 ? 64 : held->capacity * 2;
-        held->list = realloc(held->list, held->capacity * sizeof *held->list);
+        held->list = own_grow(held->list, held->capacity, sizeof *held->list);
     }
-    held->list[held->count++] = (struct held){.id = strdup(id), .updated_at = updated_at};
+    held->list[held->count++] = (struct held){.id = own_text(id), .updated_at = updated_at};
 }
 
 static int by_held_id(const void *a, const void *b)
@@ -67,16 +69,20 @@ static int by_held_id(const void *a, const void *b)
     return strcmp(left->id, right->id);
 }
 
-/* One id of both lists; either may be missing. */
-static void act(const struct compare_actions *actions, const struct compare_digest *winner,
-                const struct held *held)
+/* No server tells this id of ours. */
+static void act_on_untold(const struct compare_actions *actions, const struct held *held)
 {
-    if (winner == NULL) {
-        if (actions->forget != NULL) {
-            actions->forget(actions->owner, held->id);
-        }
-    } else if (winner->delete_time == 0 &&
-               (held == NULL || held->updated_at < winner->updated_at)) {
+    if (actions->forget != NULL) {
+        actions->forget(actions->owner, held->id);
+    }
+}
+
+/* `held` is NULL when we do not have it. */
+static void act_on_winner(const struct compare_actions *actions,
+                          const struct compare_digest *winner, const struct held *held)
+{
+    const bool newer = held == NULL || held->updated_at < winner->updated_at;
+    if (winner->delete_time == 0 && newer) {
         actions->fetch(actions->owner, winner);
     }
 }
@@ -91,13 +97,13 @@ static void walk(const struct compare *compare, const struct held_list *held,
             continue; /* beaten */
         }
         while (j < held->count && strcmp(held->list[j].id, winner->id) < 0) {
-            act(actions, NULL, &held->list[j++]);
+            act_on_untold(actions, &held->list[j++]);
         }
         const bool both = j < held->count && strcmp(held->list[j].id, winner->id) == 0;
-        act(actions, winner, both ? &held->list[j++] : NULL);
+        act_on_winner(actions, winner, both ? &held->list[j++] : NULL);
     }
     while (j < held->count) {
-        act(actions, NULL, &held->list[j++]);
+        act_on_untold(actions, &held->list[j++]);
     }
 }
 

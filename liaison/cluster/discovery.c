@@ -9,8 +9,10 @@
 #include "liaison/cluster/discovery_file.h"
 #include "liaison/cluster/file_watch.h"
 #include "liaison/cluster/whois.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,28 +55,24 @@ static void retry_later(struct asked_place *asked, const struct error *why)
     loop_timer_start(&asked->retry, backoff_next(&asked->backoff));
 }
 
-static const char *role_name(Banyandb__Database__V1__Role role)
+/* "meta,data" */
+static void roles_text(const Banyandb__Database__V1__Node *node, char *text, size_t size)
 {
-    switch (role) {
-    case BANYANDB__DATABASE__V1__ROLE__ROLE_META:
-        return "meta";
-    case BANYANDB__DATABASE__V1__ROLE__ROLE_DATA:
-        return "data";
-    case BANYANDB__DATABASE__V1__ROLE__ROLE_LIAISON:
-        return "liaison";
-    default: /* a number from outside */
-        return "unspecified";
+    static const char *const names[] = {"unspecified", "meta", "data", "liaison"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < node->n_roles && used < size; i++) {
+        const unsigned role = (unsigned)node->roles[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",",
+                                 role < sizeof names / sizeof names[0] ? names[role] : "unknown");
     }
 }
 
 static void log_node(const struct asked_place *asked)
 {
     const Banyandb__Database__V1__Node *node = asked->place.node;
-    char roles[64] = "";
-    for (size_t i = 0; i < node->n_roles && i < 4; i++) {
-        strcat(roles, i == 0 ? "" : ",");
-        strcat(roles, role_name(node->roles[i]));
-    }
+    char roles[64];
+    roles_text(node, roles, sizeof roles);
     log_info(asked->discovery->setup.log, MODULE,
              "node found; node=%s listed_as=%s roles=%s address=%s schema_address=%s",
              node->metadata->name, asked->place.address, roles, node->grpc_address,
@@ -126,12 +124,12 @@ static struct asked_place *place_new(struct discovery *discovery,
                                      const struct discovery_entry *entry)
 {
     const struct options *options = discovery->setup.options;
-    struct asked_place *asked = calloc(1, sizeof *asked);
+    struct asked_place *asked = own_array(1, sizeof *asked);
     asked->discovery = discovery;
-    asked->place.name = strdup(entry->name);
-    asked->place.address = strdup(entry->address);
+    asked->place.name = own_text(entry->name);
+    asked->place.address = own_text(entry->address);
     asked->tls = entry->tls;
-    asked->ca_path = strdup(entry->ca_path);
+    asked->ca_path = own_text(entry->ca_path);
     asked->backoff = (struct backoff){
         .first_ms = duration_ms(options->node_discovery_file_retry_initial_interval),
         .max_ms = duration_ms(options->node_discovery_file_retry_max_interval),
@@ -170,7 +168,7 @@ static void place_update(struct asked_place *asked, const struct discovery_entry
     }
     asked->tls = entry->tls;
     free(asked->ca_path);
-    asked->ca_path = strdup(entry->ca_path);
+    asked->ca_path = own_text(entry->ca_path);
     whois_close(&asked->whois);
     loop_timer_stop(&asked->retry);
     backoff_reset(&asked->backoff);
@@ -211,7 +209,7 @@ static size_t close_rest(struct discovery *discovery)
 
 static void follow(struct discovery *discovery, const struct discovery_file *file)
 {
-    struct asked_place **places = calloc(file->count + 1, sizeof(struct asked_place *));
+    struct asked_place **places = own_array(file->count + 1, sizeof(struct asked_place *));
     size_t added = 0;
     for (size_t i = 0; i < file->count; i++) {
         places[i] = take_old(discovery, file->entries[i].address);
@@ -291,7 +289,7 @@ struct discovery *discovery_open(const struct discovery_setup *setup, struct err
     if (!check_mode(setup->options, err)) {
         return NULL;
     }
-    struct discovery *discovery = calloc(1, sizeof *discovery);
+    struct discovery *discovery = own_array(1, sizeof *discovery);
     discovery->setup = *setup;
     loop_timer_init(&discovery->tick, setup->loop, run_tick);
     discovery->watch = file_watch_open(setup->loop, setup->options->node_discovery_file_path,

@@ -2,8 +2,11 @@
 /* libyaml makes a tree of nodes; only the few places that matter are looked at. */
 #include "liaison/cluster/discovery_file.h"
 
+#include "liaison/own.h"
+
 #include <yaml.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +61,13 @@ static bool read_text(yaml_document_t *document, const yaml_node_t *mapping, con
 {
     const yaml_node_t *node = value_of(document, mapping, key);
     if (is_null(node)) {
-        *text_out = strdup("");
+        *text_out = own_text("");
         return true;
     }
     if (node->type != YAML_SCALAR_NODE) {
         return wrong_type(node, key, "a string", err);
     }
-    *text_out = strdup((const char *)node->data.scalar.value);
+    *text_out = own_text((const char *)node->data.scalar.value);
     return true;
 }
 
@@ -95,6 +98,7 @@ static void entry_fini(struct discovery_entry *entry)
 
 static bool check_entry(const struct discovery_entry *entry, size_t index, struct error *err)
 {
+    assert(entry->address != NULL && entry->ca_path != NULL);
     if (entry->address[0] == '\0') {
         return error_set(err, ERROR_INVALID_ARGUMENT,
                          "node %s at index %zu is missing required field: grpc_address",
@@ -134,7 +138,7 @@ static bool read_entry(struct discovery_file *file, yaml_document_t *document,
         entry_fini(&entry);
         return good;
     }
-    file->entries = realloc(file->entries, (file->count + 1) * sizeof *file->entries);
+    file->entries = own_grow(file->entries, file->count + 1, sizeof *file->entries);
     file->entries[file->count++] = entry;
     return true;
 }
@@ -198,10 +202,10 @@ bool discovery_file_read(struct discovery_file *file, const char *path, struct e
         return error_set(err, ERROR_UNAVAILABLE, "failed to read file: %s: %s", path,
                          strerror(errno));
     }
-    char *bytes = malloc(MAX_FILE_BYTES);
+    char *bytes = own_array(1, MAX_FILE_BYTES);
     const size_t len = fread(bytes, 1, MAX_FILE_BYTES, in);
     const bool whole = ferror(in) == 0 && len < MAX_FILE_BYTES;
-    fclose(in);
+    (void)fclose(in); /* only read */
     const bool good = whole ? discovery_file_parse(file, slice_of(bytes, len), err)
                             : error_set(err, ERROR_UNAVAILABLE,
                                         "failed to read file: %s: more than %zu bytes, or not a "

@@ -3,6 +3,8 @@
  * that has changed is somebody told. */
 #include "liaison/cluster/file_watch.h"
 
+#include "liaison/own.h"
+
 #include <event2/event.h>
 
 #include <libgen.h>
@@ -83,10 +85,14 @@ static void run_retry(struct loop_timer *timer)
     begin(container_of(timer, struct file_watch, retry));
 }
 
-/* The watch has gone with its directory. */
-static bool is_lost(const struct inotify_event *event)
+static void take_event(struct file_watch *watch, const struct inotify_event *event)
 {
-    return (event->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0;
+    const uint32_t gone = IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
+    if ((event->mask & gone) != 0 && watch->watching) { /* with its directory */
+        watch->watching = false;
+        loop_timer_start(&watch->retry, RETRY_MS);
+    }
+    settle_later(watch);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *owner)
@@ -99,20 +105,16 @@ static void on_readable(evutil_socket_t fd, short what, void *owner)
         for (ssize_t at = 0; at < len;) {
             const void *start = bytes + at;
             const struct inotify_event *event = start;
-            if (is_lost(event) && watch->watching) {
-                watch->watching = false;
-                loop_timer_start(&watch->retry, RETRY_MS);
-            }
+            take_event(watch, event);
             at += (ssize_t)(sizeof *event + event->len);
         }
-        settle_later(watch);
     }
 }
 
 static char *directory_of(const char *path)
 {
-    char *copy = strdup(path);
-    char *directory = strdup(dirname(copy));
+    char *copy = own_text(path);
+    char *directory = own_text(dirname(copy));
     free(copy);
     return directory;
 }
@@ -120,9 +122,9 @@ static char *directory_of(const char *path)
 struct file_watch *file_watch_open(struct loop *loop, const char *path,
                                    void (*on_change)(void *owner), void *owner)
 {
-    struct file_watch *watch = calloc(1, sizeof *watch);
+    struct file_watch *watch = own_array(1, sizeof *watch);
     watch->loop = loop;
-    watch->path = strdup(path);
+    watch->path = own_text(path);
     watch->directory = directory_of(path);
     watch->on_change = on_change;
     watch->owner = owner;

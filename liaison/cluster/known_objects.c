@@ -2,6 +2,8 @@
 /* Few and rarely asked: a plain list. */
 #include "liaison/cluster/known_objects.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +30,9 @@ void known_objects_note(struct known_objects *known, const char *id, int64_t upd
         found->updated_at = updated_at > found->updated_at ? updated_at : found->updated_at;
         return;
     }
-    known->list = realloc(known->list, (known->count + 1) * sizeof *known->list);
-    known->list[known->count++] = (struct known_object){.id = strdup(id), .updated_at = updated_at};
+    known->list = own_grow(known->list, known->count + 1, sizeof *known->list);
+    known->list[known->count++] =
+        (struct known_object){.id = own_text(id), .updated_at = updated_at};
 }
 
 void known_objects_fini(struct known_objects *known)

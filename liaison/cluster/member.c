@@ -2,12 +2,14 @@
 /* Members are copied between the control plane's table, the worlds and the executors' nodes. */
 #include "liaison/cluster/member.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static char *copy_text(const char *text)
 {
-    return strdup(text == NULL ? "" : text);
+    return own_text(text == NULL ? "" : text);
 }
 
 static int64_t nanoseconds(const Google__Protobuf__Timestamp *at)
@@ -21,7 +23,7 @@ void member_init(struct member *member, const Banyandb__Database__V1__Node *node
         .name = copy_text(node->metadata == NULL ? NULL : node->metadata->name),
         .address = copy_text(node->grpc_address),
         .label_count = node->n_labels,
-        .labels = calloc(node->n_labels + 1, sizeof *member->labels),
+        .labels = own_array(node->n_labels + 1, sizeof *member->labels),
         .created_at = nanoseconds(node->created_at),
         .reached = true,
     };
@@ -36,7 +38,7 @@ void member_copy(const struct member *member, struct member *copy_out)
     *copy_out = *member;
     copy_out->name = copy_text(member->name);
     copy_out->address = copy_text(member->address);
-    copy_out->labels = calloc(member->label_count + 1, sizeof *member->labels);
+    copy_out->labels = own_array(member->label_count + 1, sizeof *member->labels);
     for (size_t i = 0; i < member->label_count; i++) {
         copy_out->labels[i].key = copy_text(member->labels[i].key);
         copy_out->labels[i].value = copy_text(member->labels[i].value);

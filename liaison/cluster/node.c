@@ -7,8 +7,10 @@
 
 #include "liaison/cluster/backoff.h"
 #include "liaison/cluster/breaker.h"
-#include "liaison/cluster/health.h"
 #include "liaison/cluster/node_call.h"
+#include "liaison/cluster/old_links.h"
+#include "liaison/cluster/probe.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,12 +26,6 @@
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* A link that the peer drains; it goes with its last call. */
-struct old_link {
-    LIST_ENTRY(old_link) entry;
-    struct link *link; /* own */
-};
-
 struct node {
     struct node_setup setup;
     struct member member; /* own */
@@ -38,11 +34,10 @@ struct node {
     int64_t down_at;
     struct link *link;   /* own; NULL when DOWN */
     bool link_confirmed; /* a probe has succeeded on it */
-    LIST_HEAD(, old_link) old_links;
+    struct old_links old_links;
     struct unary *probe; /* own; NULL = none on its way */
     struct loop_timer probe_timer;
     struct loop_timer retry_timer;
-    struct loop_task sweep; /* drops old links whose last call has ended */
     struct backoff backoff;
     struct breaker breaker;
     bool breaker_open;
@@ -78,36 +73,13 @@ static void set_state(struct node *node, enum node_state state)
     }
 }
 
-/* Links */
-
-static void drop_old(struct old_link *old)
-{
-    LIST_REMOVE(old, entry);
-    link_close(&old->link);
-    free(old);
-}
-
-static void run_sweep(struct loop_task *task)
-{
-    struct node *node = container_of(task, struct node, sweep);
-    struct old_link *next;
-    for (struct old_link *old = LIST_FIRST(&node->old_links); old != NULL; old = next) {
-        next = LIST_NEXT(old, entry);
-        if (link_calls(old->link) == 0) {
-            drop_old(old);
-        }
-    }
-}
-
 /* The current link only finishes what it began. */
 static void retire_link(struct node *node)
 {
-    struct old_link *old = calloc(1, sizeof *old);
-    unary_cancel(&node->probe);
-    old->link = node->link;
+    struct link *link = node->link;
     node->link = NULL;
-    LIST_INSERT_HEAD(&node->old_links, old, entry);
-    loop_defer(node->setup.loop, &node->sweep);
+    unary_cancel(&node->probe);
+    old_links_add(&node->old_links, link);
 }
 
 /* Down and up */
@@ -180,7 +152,7 @@ static void on_probe(void *owner, struct msg *msg, const struct error *why)
     struct node *node = owner;
     struct error err;
     node->probe = NULL;
-    const bool serving = health_is_serving(msg, why, &err);
+    const bool serving = probe_is_serving(msg, why, &err);
     msg_release(&msg);
     if (serving) {
         node->link_confirmed = true;
@@ -196,11 +168,11 @@ static void probe(struct node *node)
         return;
     }
     loop_timer_stop(&node->probe_timer);
-    node->probe = health_ask(node->setup.loop, node->link,
-                             &(struct health_options){.timeout_ms = PROBE_TIMEOUT_MS,
-                                                      .charge = node->setup.charge,
-                                                      .on_answer = on_probe,
-                                                      .owner = node});
+    node->probe = probe_ask(node->setup.loop, node->link,
+                            &(struct probe_options){.timeout_ms = PROBE_TIMEOUT_MS,
+                                                    .charge = node->setup.charge,
+                                                    .on_answer = on_probe,
+                                                    .owner = node});
 }
 
 static void run_probe_timer(struct loop_timer *timer)
@@ -226,22 +198,13 @@ static void on_draining(struct node *node)
     connect_link(node);
 }
 
-static void on_old_link(struct node *node, struct link *link, enum link_state state)
-{
-    struct old_link *old;
-    LIST_FOREACH (old, &node->old_links, entry) {
-        if (old->link == link && state == LINK_CLOSED) {
-            drop_old(old);
-            return;
-        }
-    }
-}
-
 static void on_link(void *owner, struct link *link, enum link_state state, const struct error *why)
 {
     struct node *node = owner;
     if (link != node->link) {
-        on_old_link(node, link, state);
+        if (state == LINK_CLOSED) {
+            old_links_drop(&node->old_links, link);
+        }
         return;
     }
     switch (state) {
@@ -329,9 +292,7 @@ void node_call_ended(struct node *node, struct node_call *call, const struct err
     node->call_count--;
     metrics_add(node->finished, 1);
     metrics_observe(node->latency, loop_now(node->setup.loop) - call->started);
-    if (!LIST_EMPTY(&node->old_links)) {
-        loop_defer(node->setup.loop, &node->sweep);
-    }
+    old_links_sweep(&node->old_links);
     if (!cancelled) {
         judge(node, call, why);
     }
@@ -376,7 +337,7 @@ static void find_series(struct node *node)
 
 struct node *node_open(const struct node_setup *setup, const struct member *member)
 {
-    struct node *node = calloc(1, sizeof *node);
+    struct node *node = own_array(1, sizeof *node);
     node->setup = *setup;
     member_copy(member, &node->member);
     node->state = NODE_PROBING;
@@ -385,9 +346,8 @@ struct node *node_open(const struct node_setup *setup, const struct member *memb
                                      .factor = 2,
                                      .jitter_percent = 20,
                                      .seed = loop_now(setup->loop) ^ (uintptr_t)node};
-    LIST_INIT(&node->old_links);
+    old_links_init(&node->old_links, setup->loop);
     TAILQ_INIT(&node->calls);
-    node->sweep.run = run_sweep;
     loop_timer_init(&node->probe_timer, setup->loop, run_probe_timer);
     loop_timer_init(&node->retry_timer, setup->loop, run_retry_timer);
     find_series(node);
@@ -432,9 +392,7 @@ void node_close(struct node **node)
     if (closed->link != NULL) {
         link_close(&closed->link);
     }
-    while (!LIST_EMPTY(&closed->old_links)) {
-        drop_old(LIST_FIRST(&closed->old_links));
-    }
+    old_links_fini(&closed->old_links);
     if (closed->state == NODE_UP) {
         metrics_add(closed->up, -1);
     }
@@ -473,10 +431,5 @@ size_t node_calls(const struct node *node)
 
 size_t node_links(const struct node *node)
 {
-    size_t count = node->link == NULL ? 0 : 1;
-    const struct old_link *old;
-    LIST_FOREACH (old, &node->old_links, entry) {
-        count++;
-    }
-    return count;
+    return old_links_count(&node->old_links) + (node->link == NULL ? 0 : 1);
 }

@@ -3,6 +3,7 @@
  * before the query decides what to do. */
 #include "liaison/cluster/node_call.h"
 
+#include "liaison/own.h"
 #include "proto/cluster.pb-c.h"
 
 #include <stddef.h>
@@ -56,16 +57,14 @@ static const char *go_name(enum error_code code)
     return (size_t)code < sizeof names / sizeof names[0] ? names[code] : "Unknown";
 }
 
-/* As the Go liaison shows a failed RPC. */
+/* As the Go liaison shows a failed RPC; what admit said, and the end without an answer, stay. */
 static void rpc_error(const struct node_call *call, const struct error *status, struct error *why)
 {
-    if (call->refused) {
+    if (call->refused || (status->code == ERROR_UNAVAILABLE && strcmp(status->text, "EOF") == 0)) {
         *why = *status;
     } else if (status->code == ERROR_DEADLINE_EXCEEDED) {
         error_set(why, status->code,
                   "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
-    } else if (status->code == ERROR_UNAVAILABLE && strcmp(status->text, "EOF") == 0) {
-        *why = *status;
     } else {
         error_set(why, status->code, "rpc error: code = %s desc = %s", go_name(status->code),
                   status->text);
@@ -103,7 +102,7 @@ struct node_call *
 node_call_new(struct loop *loop, const struct node_call_options *options,
               void (*answer)(void *owner, struct msg *msg, const struct error *why), void *owner)
 {
-    struct node_call *call = calloc(1, sizeof *call);
+    struct node_call *call = own_array(1, sizeof *call);
     *call = (struct node_call){
         .loop = loop,
         .failure = {.run = run_failure},
@@ -134,7 +133,7 @@ static struct slice encode(const struct node_call_options *options, const char *
     request.sender_role = borrowed("liaison");
     request.sender_tier = borrowed(tier);
     const size_t size = banyandb__cluster__v1__send_request__get_packed_size(&request);
-    uint8_t *bytes = malloc(size + 1);
+    uint8_t *bytes = own_array(1, size + 1);
     banyandb__cluster__v1__send_request__pack(&request, bytes);
     return slice_of(bytes, size);
 }

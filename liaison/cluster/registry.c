@@ -8,6 +8,7 @@
 #include "liaison/cluster/compare.h"
 #include "liaison/cluster/known_objects.h"
 #include "liaison/cluster/schema_session.h"
+#include "liaison/own.h"
 #include "proto/catalog_tags.h"
 
 #include <stddef.h>
@@ -285,7 +286,7 @@ static bool has_session(const struct registry *registry, const struct registry_s
 
 static void add_session(struct registry *registry, const struct registry_server *server)
 {
-    registry->slots = realloc(registry->slots, (registry->count + 1) * sizeof *registry->slots);
+    registry->slots = own_grow(registry->slots, registry->count + 1, sizeof *registry->slots);
     registry->slots[registry->count++] = (struct slot){
         .session = schema_session_open(&(struct schema_session_setup){
             .loop = registry->setup.loop,
@@ -322,7 +323,7 @@ void registry_follow(struct registry *registry, const struct registry_server *se
 
 struct registry *registry_open(const struct registry_setup *setup)
 {
-    struct registry *registry = calloc(1, sizeof *registry);
+    struct registry *registry = own_array(1, sizeof *registry);
     registry->setup = *setup;
     registry->store = catalog_store_new();
     loop_timer_init(&registry->sync, setup->loop, run_sync);

@@ -3,6 +3,8 @@
  * changes to get wrong. */
 #include "liaison/cluster/roster.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@ static struct member *find(const struct roster *roster, const char *name)
 
 static struct member *grow(struct roster *roster)
 {
-    roster->members = realloc(roster->members, (roster->count + 1) * sizeof *roster->members);
+    roster->members = own_grow(roster->members, roster->count + 1, sizeof *roster->members);
     return &roster->members[roster->count++];
 }
 
@@ -47,9 +49,9 @@ static void add_reached(struct roster *roster, const Banyandb__Database__V1__Nod
 static void add_unreached(struct roster *roster, const char *address)
 {
     if (find(roster, address) == NULL) {
-        *grow(roster) = (struct member){.name = strdup(address),
-                                        .address = strdup(address),
-                                        .labels = calloc(1, sizeof(struct label))};
+        *grow(roster) = (struct member){.name = own_text(address),
+                                        .address = own_text(address),
+                                        .labels = own_array(1, sizeof(struct label))};
     }
 }
 
@@ -137,7 +139,7 @@ int64_t roster_next_forgotten(const struct roster *roster, int64_t forget_after)
 
 struct member *roster_copy(const struct roster *roster)
 {
-    struct member *copy = calloc(roster->count + 1, sizeof *copy);
+    struct member *copy = own_array(roster->count + 1, sizeof *copy);
     for (size_t i = 0; i < roster->count; i++) {
         member_copy(&roster->members[i], &copy[i]);
     }

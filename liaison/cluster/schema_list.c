@@ -3,6 +3,7 @@
 #include "liaison/cluster/schema_list.h"
 
 #include "liaison/cluster/schema_request.h"
+#include "liaison/own.h"
 
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ struct schema_list *schema_list_open(const struct schema_list_setup *setup)
         .deadline = loop_now(setup->loop) + LIST_NS,
         .charge = setup->charge,
     };
-    struct schema_list *list = calloc(1, sizeof *list);
+    struct schema_list *list = own_array(1, sizeof *list);
     list->setup = *setup;
     list->call = call_open(setup->link, &options, &events, list);
     const struct slice request = schema_request_list(setup->kind, setup->id);

@@ -2,6 +2,8 @@
 /* protobuf-c's structs have no const, but packing only reads: hence the casts. */
 #include "liaison/cluster/schema_request.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 
 static char *borrowed(const char *text)
@@ -12,7 +14,7 @@ static char *borrowed(const char *text)
 static struct slice pack(const ProtobufCMessage *message)
 {
     const size_t size = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = malloc(size + 1);
+    uint8_t *bytes = own_array(1, size + 1);
     protobuf_c_message_pack(message, bytes);
     return slice_of(bytes, size);
 }

@@ -6,9 +6,10 @@
 #include "liaison/cluster/schema_session.h"
 
 #include "liaison/cluster/backoff.h"
-#include "liaison/cluster/health.h"
+#include "liaison/cluster/probe.h"
 #include "liaison/cluster/schema_list.h"
 #include "liaison/cluster/schema_request.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -231,7 +232,7 @@ static void on_health(void *owner, struct msg *msg, const struct error *why)
     struct schema_session *session = owner;
     struct error err;
     session->health = NULL;
-    const bool serving = health_is_serving(msg, why, &err);
+    const bool serving = probe_is_serving(msg, why, &err);
     msg_release(&msg);
     if (serving) {
         schedule_health(session);
@@ -243,11 +244,11 @@ static void on_health(void *owner, struct msg *msg, const struct error *why)
 static void run_health_timer(struct loop_timer *timer)
 {
     struct schema_session *session = container_of(timer, struct schema_session, health_timer);
-    session->health = health_ask(session->setup.loop, session->link,
-                                 &(struct health_options){.timeout_ms = HEALTH_TIMEOUT_MS,
-                                                          .charge = session->setup.charge,
-                                                          .on_answer = on_health,
-                                                          .owner = session});
+    session->health = probe_ask(session->setup.loop, session->link,
+                                &(struct probe_options){.timeout_ms = HEALTH_TIMEOUT_MS,
+                                                        .charge = session->setup.charge,
+                                                        .on_answer = on_health,
+                                                        .owner = session});
 }
 
 static void schedule_health(struct schema_session *session)
@@ -306,10 +307,10 @@ static void run_retry_timer(struct loop_timer *timer)
 
 struct schema_session *schema_session_open(const struct schema_session_setup *setup)
 {
-    struct schema_session *session = calloc(1, sizeof *session);
+    struct schema_session *session = own_array(1, sizeof *session);
     session->setup = *setup;
-    session->name = strdup(setup->name);
-    session->address = strdup(setup->address);
+    session->name = own_text(setup->name);
+    session->address = own_text(setup->address);
     session->backoff = (struct backoff){.first_ms = FIRST_RETRY_MS,
                                         .max_ms = LAST_RETRY_MS,
                                         .factor = 2,

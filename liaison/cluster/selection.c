@@ -3,6 +3,7 @@
 #include "liaison/cluster/selection.h"
 
 #include "liaison/cluster/selector.h"
+#include "liaison/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +50,9 @@ static void deal(struct selection *selection, const struct world *world, const b
 static bool nobody_matches(struct slice group, const struct slice *selectors, size_t count,
                            struct error *err)
 {
-    char list[512];
+    char list[512] = "";
     size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof list - 2; i++) {
+    for (size_t i = 0; i < count && used < sizeof list; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i == 0 ? "" : " ",
                                  SLICE_ARG(selectors[i]));
     }
@@ -59,16 +60,26 @@ static bool nobody_matches(struct slice group, const struct slice *selectors, si
                      SLICE_ARG(group), list);
 }
 
+/* Which members belong to the group, up or not. */
+static bool mark_all(const struct world *world, const struct slice *selectors, size_t count,
+                     bool *marked, struct error *err)
+{
+    memset(marked, count == 0, world->member_count);
+    for (size_t i = 0; i < count; i++) {
+        if (!mark(world, selectors[i], marked, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The world and what is up in it, the group and its selectors: NOLINTNEXTLINE(*-function-size) */
 bool selection_make(struct selection *selection, const struct world *world, const bool *up,
                     struct slice group, const struct slice *selectors, size_t selector_count,
                     struct error *err)
 {
-    bool *marked = calloc(world->member_count + 1, sizeof *marked);
-    memset(marked, selector_count == 0, world->member_count);
-    bool good = true;
-    for (size_t i = 0; good && i < selector_count; i++) {
-        good = mark(world, selectors[i], marked, err);
-    }
+    bool *marked = own_array(world->member_count, sizeof *marked);
+    const bool good = mark_all(world, selectors, selector_count, marked, err);
     if (good) {
         deal(selection, world, up, marked);
     }

@@ -2,6 +2,8 @@
 /* A selector keeps one copy of its text; keys and values are slices of it. */
 #include "liaison/cluster/selector.h"
 
+#include "liaison/own.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,7 @@ static struct slice take_expression(struct slice *rest)
 static void add_value(struct expression *expression, struct slice value)
 {
     expression->values =
-        realloc(expression->values, (expression->value_count + 1) * sizeof *expression->values);
+        own_grow(expression->values, expression->value_count + 1, sizeof *expression->values);
     expression->values[expression->value_count++] = value;
 }
 
@@ -104,6 +106,19 @@ static bool is_key(struct slice key)
     return true;
 }
 
+/* What stands on both sides of an operator. */
+static const char *read_relation(struct expression *expression, enum relation relation,
+                                 struct slice key, struct slice value)
+{
+    expression->relation = relation;
+    expression->key = trim(key);
+    if (relation == RELATION_IN || relation == RELATION_NOT_IN) {
+        return read_list(expression, trim(value));
+    }
+    add_value(expression, trim(value));
+    return NULL;
+}
+
 /* Splits at the first operator of the table that occurs; returns why not, or NULL. */
 static const char *read_expression(struct expression *expression, struct slice text)
 {
@@ -117,14 +132,8 @@ static const char *read_expression(struct expression *expression, struct slice t
         const uint8_t *at = memmem(text.ptr, text.len, operators[i].text, len);
         if (at != NULL) {
             const size_t before = (size_t)(at - text.ptr);
-            const struct slice value = trim(slice_of(at + len, text.len - before - len));
-            expression->relation = operators[i].relation;
-            expression->key = trim(slice_of(text.ptr, before));
-            if (expression->relation == RELATION_IN || expression->relation == RELATION_NOT_IN) {
-                return read_list(expression, value);
-            }
-            add_value(expression, value);
-            return NULL;
+            return read_relation(expression, operators[i].relation, slice_of(text.ptr, before),
+                                 slice_of(at + len, text.len - before - len));
         }
     }
     expression->relation = RELATION_PRESENT;
@@ -135,7 +144,7 @@ static const char *read_expression(struct expression *expression, struct slice t
 static bool add_expression(struct selector *selector, struct slice whole, struct slice text,
                            struct error *err)
 {
-    selector->list = realloc(selector->list, (selector->count + 1) * sizeof *selector->list);
+    selector->list = own_grow(selector->list, selector->count + 1, sizeof *selector->list);
     struct expression *expression = &selector->list[selector->count++];
     *expression = (struct expression){0};
     const char *why = read_expression(expression, text);
@@ -156,8 +165,8 @@ static bool add_expression(struct selector *selector, struct slice whole, struct
 
 struct selector *selector_parse(struct slice text, struct error *err)
 {
-    struct selector *selector = calloc(1, sizeof *selector);
-    selector->text = strndup(text.len == 0 ? "" : (const char *)text.ptr, text.len);
+    struct selector *selector = own_array(1, sizeof *selector);
+    selector->text = own_text_of(text.len == 0 ? "" : (const char *)text.ptr, text.len);
     const struct slice whole = slice_str(selector->text);
     struct slice rest = whole;
     while (rest.len > 0) {

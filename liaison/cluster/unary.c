@@ -2,6 +2,8 @@
 /* Ends in one of three ways: an answer, a status, a cancel; each gives the object to the reaper. */
 #include "liaison/cluster/unary.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 
 struct unary {
@@ -76,7 +78,7 @@ static bool admit(void *owner, size_t declared, struct error *err)
 struct unary *unary_open(struct loop *loop, struct link *link, const struct unary_options *options)
 {
     static const struct call_events events = {.on_message = on_message, .on_end = on_end};
-    struct unary *unary = calloc(1, sizeof *unary);
+    struct unary *unary = own_array(1, sizeof *unary);
     unary->loop = loop;
     unary->options = *options;
     struct call_options call = options->call;

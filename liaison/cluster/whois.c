@@ -2,7 +2,8 @@
 /* A failed health check costs its connection; the next try makes a new one. */
 #include "liaison/cluster/whois.h"
 
-#include "liaison/cluster/health.h"
+#include "liaison/cluster/probe.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -157,12 +158,12 @@ static void begin_try(struct whois *whois)
                                                    .charge = whois->setup.charge,
                                                    .live = whois->setup.live},
                             &(struct link_events){0}, whois);
-    whois->unary = health_ask(whois->setup.loop, whois->link,
-                              &(struct health_options){.timeout_ms = whois->setup.timeout_ms,
-                                                       .with_credentials = true,
-                                                       .charge = whois->setup.charge,
-                                                       .on_answer = on_health,
-                                                       .owner = whois});
+    whois->unary = probe_ask(whois->setup.loop, whois->link,
+                             &(struct probe_options){.timeout_ms = whois->setup.timeout_ms,
+                                                     .with_credentials = true,
+                                                     .charge = whois->setup.charge,
+                                                     .on_answer = on_health,
+                                                     .owner = whois});
 }
 
 static void run_retry(struct loop_timer *timer)
@@ -172,9 +173,9 @@ static void run_retry(struct loop_timer *timer)
 
 struct whois *whois_open(const struct whois_setup *setup)
 {
-    struct whois *whois = calloc(1, sizeof *whois);
+    struct whois *whois = own_array(1, sizeof *whois);
     whois->setup = *setup;
-    whois->address = strdup(setup->address);
+    whois->address = own_text(setup->address);
     whois->deadline = loop_now(setup->loop) + setup->timeout_ms * 1000000;
     loop_timer_init(&whois->patience, setup->loop, run_patience);
     loop_timer_init(&whois->retry, setup->loop, run_retry);

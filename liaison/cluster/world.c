@@ -2,6 +2,8 @@
 /* The count is the only thing of a world that ever changes, so it alone is atomic. */
 #include "liaison/cluster/world.h"
 
+#include "liaison/own.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static int by_name(const void *a, const void *b)
 struct world *world_new(struct catalog *catalog, struct member *members, size_t member_count,
                         int64_t changed_at)
 {
-    struct counted_world *made = calloc(1, sizeof *made);
+    struct counted_world *made = own_array(1, sizeof *made);
     made->world = (struct world){.catalog = catalog,
                                  .member_count = member_count,
                                  .members = members,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The request for the empty service name has no bytes at all. */
-#include "liaison/cluster/health.h"
+#include "liaison/cluster/probe.h"
 
 #include "proto/health.pb-c.h"
 
-struct unary *health_ask(struct loop *loop, struct link *link, const struct health_options *options)
+struct unary *probe_ask(struct loop *loop, struct link *link, const struct probe_options *options)
 {
     struct unary_options unary = {
         .call = {.path = "/grpc.health.v1.Health/Check",
@@ -22,7 +22,7 @@ struct unary *health_ask(struct loop *loop, struct link *link, const struct heal
     return unary_open(loop, link, &unary);
 }
 
-bool health_is_serving(struct msg *msg, const struct error *why, struct error *err)
+bool probe_is_serving(struct msg *msg, const struct error *why, struct error *err)
 {
     if (why != NULL) {
         return error_set(err, why->code, "health check: %s", why->text);

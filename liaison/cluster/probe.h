@@ -4,7 +4,7 @@
 
 #include "liaison/cluster/unary.h"
 
-struct health_options {
+struct probe_options {
     uint64_t timeout_ms;
     bool with_credentials; /* sends username and password, both empty, as discovery does */
     struct charge *charge; /* borrow: outlives the answer */
@@ -12,7 +12,6 @@ struct health_options {
     void *owner; /* borrow */
 };
 
-struct unary *health_ask(struct loop *loop, struct link *link,
-                         const struct health_options *options);
+struct unary *probe_ask(struct loop *loop, struct link *link, const struct probe_options *options);
 /* What on_answer was given: true when the answer says SERVING. The message stays the caller's. */
-bool health_is_serving(struct msg *msg, const struct error *why, struct error *err) MUST_CHECK;
+bool probe_is_serving(struct msg *msg, const struct error *why, struct error *err) MUST_CHECK;

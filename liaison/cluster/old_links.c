@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Few at a time: one for each time that a peer drained, until its last call ends. */
+#include "liaison/cluster/old_links.h"
+
+#include "liaison/own.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static void drop(struct old_link *old)
+{
+    LIST_REMOVE(old, entry);
+    link_close(&old->link);
+    free(old);
+}
+
+static void run_sweep(struct loop_task *task)
+{
+    struct old_links *links = container_of(task, struct old_links, sweep);
+    struct old_link *next;
+    for (struct old_link *old = LIST_FIRST(&links->list); old != NULL; old = next) {
+        next = LIST_NEXT(old, entry);
+        if (link_calls(old->link) == 0) {
+            drop(old);
+        }
+    }
+}
+
+void old_links_init(struct old_links *links, struct loop *loop)
+{
+    *links = (struct old_links){.loop = loop, .sweep = {.run = run_sweep}};
+    LIST_INIT(&links->list);
+}
+
+void old_links_fini(struct old_links *links)
+{
+    struct old_link *next;
+    for (struct old_link *old = LIST_FIRST(&links->list); old != NULL; old = next) {
+        next = LIST_NEXT(old, entry);
+        drop(old);
+    }
+}
+
+void old_links_add(struct old_links *links, struct link *link)
+{
+    struct old_link *old = own_array(1, sizeof *old);
+    old->link = link;
+    LIST_INSERT_HEAD(&links->list, old, entry);
+    old_links_sweep(links);
+}
+
+void old_links_sweep(struct old_links *links)
+{
+    if (!LIST_EMPTY(&links->list)) {
+        loop_defer(links->loop, &links->sweep);
+    }
+}
+
+void old_links_drop(struct old_links *links, const struct link *link)
+{
+    struct old_link *old;
+    LIST_FOREACH (old, &links->list, entry) {
+        if (old->link == link) {
+            drop(old);
+            return;
+        }
+    }
+}
+
+size_t old_links_count(const struct old_links *links)
+{
+    const struct old_link *old;
+    size_t count = 0;
+    LIST_FOREACH (old, &links->list, entry) {
+        count++;
+    }
+    return count;
+}
