@@ -15,6 +15,7 @@
 #include "merge/merge.h"
 
 #include "merge/heap.h"
+#include "merge/once.h"
 #include "merge/partial.h"
 #include "merge/pipeline.h"
 #include "merge/window.h"
@@ -36,8 +37,11 @@ struct merge {
     const struct layout *layout; /* borrow */
     struct heap heap;
     struct window window;
-    struct seen series; /* index mode: the series that have been returned */
-    bool scanned;       /* all rows are in the stages */
+    struct key key;    /* borrow: a source in the window; of the window's rows */
+    bool whole;        /* the window holds all rows of its key */
+    bool drained;      /* the last row of some source is in the window */
+    struct once once;  /* index mode: the series that have been returned */
+    enum merge_state state;
     struct pipeline pipeline;
 };
 
@@ -310,7 +314,7 @@ void merge_close(struct merge **merge)
         return;
     }
     for (size_t i = 0; i < (*merge)->source_count; i++) {
-        msg_release(&(*merge)->sources[i]->msg);
+        source_unpin((*merge)->sources[i], (*merge)->arena->charge);
     }
     arena_fini(&(*merge)->scratch);
     *merge = NULL;

@@ -70,8 +70,10 @@ static size_t count_role(const struct view *view, enum column_role role)
 
 static bool is_hidden(const struct plan *plan, const struct column *column)
 {
-    return plan->order_hidden && column->role == COLUMN_TAG &&
-           slice_equal(column->family, plan->order_tag.family) &&
+    if (column->role == COLUMN_FIELD) {
+        return plan->top.hidden && slice_equal(column->name, plan->top.field);
+    }
+    return plan->order_hidden && slice_equal(column->family, plan->order_tag.family) &&
            slice_equal(column->name, plan->order_tag.name);
 }
 
