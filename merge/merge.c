@@ -15,7 +15,6 @@
 #include "merge/merge.h"
 
 #include "merge/heap.h"
-#include "merge/once.h"
 #include "merge/partial.h"
 #include "merge/pipeline.h"
 #include "merge/window.h"
@@ -37,11 +36,8 @@ struct merge {
     const struct layout *layout; /* borrow */
     struct heap heap;
     struct window window;
-    struct key key;    /* borrow: a source in the window; of the window's rows */
-    bool whole;        /* the window holds all rows of its key */
-    bool drained;      /* the last row of some source is in the window */
-    struct once once;  /* index mode: the series that have been returned */
-    enum merge_state state;
+    struct seen series; /* index mode: the series that have been returned */
+    bool scanned;       /* all rows are in the stages */
     struct pipeline pipeline;
 };
 
