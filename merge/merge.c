@@ -15,6 +15,7 @@
 #include "merge/merge.h"
 
 #include "merge/heap.h"
+#include "merge/once.h"
 #include "merge/partial.h"
 #include "merge/pipeline.h"
 #include "merge/window.h"
@@ -36,8 +37,11 @@ struct merge {
     const struct layout *layout; /* borrow */
     struct heap heap;
     struct window window;
-    struct seen series; /* index mode: the series that have been returned */
-    bool scanned;       /* all rows are in the stages */
+    struct key key;   /* borrow: a source in the window; of the window's rows */
+    bool whole;       /* the window holds all rows of its key */
+    bool drained;     /* the last row of some source is in the window */
+    struct once once; /* index mode: the series that have been returned */
+    enum merge_state state;
     struct pipeline pipeline;
 };
 
@@ -114,8 +118,11 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
     if (source->view.row_count == 0) {
         return true;
     }
-    if (!source_open(source, &merge->scan, err)) {
+    if (!source_open(source, &merge->scan, merge->arena, err)) {
         return false;
+    }
+    if (arena_over(merge->arena)) {
+        return over_budget(merge, err);
     }
     source_pin(source, msg, merge->arena->charge);
     add_source(merge, source);
@@ -149,8 +156,7 @@ static bool bind_source(struct merge *merge, struct source *source, struct error
     bool bound = merge->plan->layout == NULL
                      ? source_bind_same(source, merge->layout, merge->arena, err)
                      : source_bind_named(source, merge->layout, merge->arena, err);
-    return (bound && source_sort(source, &merge->scan, merge->arena, err)) ||
-           error_prefix(err, "frame %zu", source->rank);
+    return bound || error_prefix(err, "frame %zu", source->rank);
 }
 
 static const struct layout *choose_layout(struct merge *merge)
@@ -185,55 +191,60 @@ static bool begin(struct merge *merge, struct sink *sink, struct error *err)
     return pipeline_begin(&merge->pipeline, merge->layout, sink, err);
 }
 
-/* Moves the run of rows that have the key to the window. */
-static void gather_run(struct merge *merge, struct source *source, const struct key *key)
-{
-    do {
-        window_add(&merge->window, merge->arena, source, source_row(source));
-    } while (source_advance(source) && key_compare(&source->key, key) == 0);
-}
-
-/* The rows of the next key; false when no rows are left. */
-static bool gather(struct merge *merge)
+/* Moves rows of the first key to the window, `most` at most; how many. */
+static size_t gather(struct merge *merge, size_t most)
 {
     struct source *source = heap_top(&merge->heap);
-    if (source == NULL) {
-        return false;
+    if (merge->window.count == 0) {
+        merge->key = source->key;
     }
-    const struct key key = source->key;
-    window_clear(&merge->window);
-    while (source != NULL && key_compare(&source->key, &key) == 0) {
-        gather_run(merge, source, &key);
-        if (source_is_drained(source)) {
-            heap_pop(&merge->heap);
-        } else {
-            heap_sift_top(&merge->heap);
-        }
-        source = heap_top(&merge->heap);
+    size_t count = source_run(source, most);
+    window_add(&merge->window, merge->arena, source, count);
+    source_advance(source, count);
+    if (source_is_drained(source)) {
+        heap_pop(&merge->heap);
+        merge->drained = true;
+    } else {
+        heap_sift_top(&merge->heap);
     }
-    return true;
+    source = heap_top(&merge->heap);
+    merge->whole = source == NULL || key_compare(&source->key, &merge->key) != 0;
+    return count;
 }
 
-/* A message is given back when its last row has left the window. */
 static void release_drained(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->source_count; i++) {
+    for (size_t i = 0; merge->drained && i < merge->source_count; i++) {
         if (source_is_drained(merge->sources[i])) {
             source_unpin(merge->sources[i], merge->arena->charge);
         }
+    }
+    merge->drained = false;
+}
+
+/* A row of this source was given. If it was the last that the window had, the message may go; and
+ * at the window's end those of which no row has lived. */
+static void leave(struct merge *merge, struct source *source)
+{
+    const struct window_row *next = window_front(&merge->window);
+    if (next != NULL && next->source == source) {
+        return;
+    }
+    if (source_is_drained(source)) {
+        source_unpin(source, merge->arena->charge);
+    }
+    if (next == NULL) {
+        window_clear(&merge->window);
+        merge->whole = false;
+        release_drained(merge);
     }
 }
 
 /* Index mode: the first row of a series stands for all of them. */
 static bool is_repeated_series(struct merge *merge, const struct window_row *row)
 {
-    if (!merge->plan->index_mode) {
-        return false;
-    }
-    size_t count = merge->series.count;
-    seen_put(&merge->series, merge->arena, (uint32_t)row->source->group,
-             column_bits(row->source->series, row->row), 0, 0);
-    return merge->series.count == count;
+    return merge->plan->index_mode && !once_put(&merge->once, merge->arena, row->source->group,
+                                                column_bits(row->source->series, row->row));
 }
 
 static bool give(struct merge *merge, const struct window_row *from, struct error *err)
@@ -242,7 +253,7 @@ static bool give(struct merge *merge, const struct window_row *from, struct erro
         return true;
     }
     if (!source_read(from->source, from->row, err)) {
-        return false;
+        return error_prefix(err, "frame %zu", from->source->rank);
     }
     struct row row = {
         .group = from->source->group,
@@ -255,50 +266,65 @@ static bool give(struct merge *merge, const struct window_row *from, struct erro
     return pipeline_row(&merge->pipeline, &row, err);
 }
 
-/* The next row to give, NULL at the end. */
-static const struct window_row *next_row(struct merge *merge)
+/* A row enters the stages, or rows enter the window; when all have, a row that the stages hold back
+ * is on its way out. *work_out: how many, at most `most`. */
+static enum stage_state step(struct merge *merge, size_t most, size_t *work_out, struct error *err)
 {
-    const struct window_row *row;
-    while ((row = window_next(&merge->window)) == NULL) {
-        release_drained(merge);
-        if (!gather(merge)) {
-            return NULL;
+    *work_out = 1;
+    if (merge->whole) {
+        const struct window_row row = *window_front(&merge->window);
+        window_drop(&merge->window);
+        if (!give(merge, &row, err)) {
+            return STAGE_FAILED;
         }
+        leave(merge, row.source);
+        return STAGE_MORE;
     }
-    return row;
-}
-
-/* A row enters the stages; when all have, one that they hold back is on its way out. */
-static enum stage_state step(struct merge *merge, struct error *err)
-{
-    const struct window_row *row = merge->scanned ? NULL : next_row(merge);
-    if (row == NULL) {
-        merge->scanned = true;
+    if (heap_top(&merge->heap) == NULL) {
         return pipeline_drain(&merge->pipeline, err);
     }
-    return give(merge, row, err) ? STAGE_MORE : STAGE_FAILED;
+    *work_out = gather(merge, most);
+    return STAGE_MORE;
+}
+
+static void unpin_all(struct merge *merge)
+{
+    for (size_t i = 0; i < merge->source_count; i++) {
+        source_unpin(merge->sources[i], merge->arena->charge);
+    }
+}
+
+/* Nothing is read any more. */
+static enum merge_state finish(struct merge *merge, enum merge_state state)
+{
+    unpin_all(merge);
+    merge->state = state;
+    return state;
 }
 
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err)
 {
-    if (!merge->begun && !begin(merge, sink, err)) {
-        return MERGE_FAILED;
+    if (merge->state != MERGE_MORE) {
+        return merge->state;
     }
-    for (size_t i = 0; i < rows; i++) {
+    if (!merge->begun && !begin(merge, sink, err)) {
+        return finish(merge, MERGE_FAILED);
+    }
+    for (size_t left = rows, work; left > 0; left -= work) {
         if (pipeline_is_full(&merge->pipeline)) {
-            return MERGE_DONE;
+            return finish(merge, MERGE_DONE);
         }
-        switch (step(merge, err)) {
+        switch (step(merge, left, &work, err)) {
         case STAGE_MORE:
             break;
         case STAGE_DONE:
-            return MERGE_DONE;
+            return finish(merge, MERGE_DONE);
         case STAGE_FAILED:
-            return MERGE_FAILED;
+            return finish(merge, MERGE_FAILED);
         }
         if (arena_over(merge->arena)) {
             over_budget(merge, err);
-            return MERGE_FAILED;
+            return finish(merge, MERGE_FAILED);
         }
     }
     return MERGE_MORE;
@@ -309,9 +335,7 @@ void merge_close(struct merge **merge)
     if (*merge == NULL) {
         return;
     }
-    for (size_t i = 0; i < (*merge)->source_count; i++) {
-        source_unpin((*merge)->sources[i], (*merge)->arena->charge);
-    }
+    unpin_all(*merge);
     arena_fini(&(*merge)->scratch);
     *merge = NULL;
 }

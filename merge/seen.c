@@ -2,66 +2,89 @@
 /* Linear probing at most half full; growing leaves the old table to the region. */
 #include "merge/seen.h"
 
-static size_t hash(uint32_t group, uint64_t series, int64_t time)
+#include <assert.h>
+
+#define FIRST_CAPACITY 256
+
+static bool is_free(const struct seen *seen, const struct seen_slot *slot)
 {
-    uint64_t h = series ^ (uint64_t)time * 0x9e3779b97f4a7c15u ^ (uint64_t)group << 32;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    return (size_t)(h ^ h >> 32);
+    return slot->number < seen->first;
 }
 
-static struct seen_slot *find(const struct seen *seen, uint32_t group, uint64_t series,
-                              int64_t time)
+/* The slot where a record with this hash is, was put, or may be put; the search goes on from it. */
+static struct seen_slot *next_slot(const struct seen *seen, const struct seen_slot *slot)
 {
-    size_t i = hash(group, series, time) & (seen->capacity - 1);
-    for (;; i = (i + 1) & (seen->capacity - 1)) {
-        struct seen_slot *slot = &seen->slots[i];
-        if (slot->generation != seen->generation ||
-            (slot->series == series && slot->time == time && slot->group == group)) {
-            return slot;
-        }
-    }
+    size_t place = (size_t)(slot - seen->slots) + 1;
+    return &seen->slots[place & (seen->capacity - 1)];
+}
+
+static struct seen_slot *first_slot(const struct seen *seen, uint32_t hash)
+{
+    return &seen->slots[hash & (seen->capacity - 1)];
 }
 
 static void grow(struct seen *seen, struct arena *arena)
 {
-    struct seen old = *seen;
-    seen->capacity = old.capacity == 0 ? 256 : 2 * old.capacity;
+    const struct seen old = *seen;
+    seen->capacity = old.capacity == 0 ? FIRST_CAPACITY : 2 * old.capacity;
     seen->slots = arena_array(arena, struct seen_slot, seen->capacity);
-    seen->generation = 1;
     for (size_t i = 0; i < old.capacity; i++) {
-        struct seen_slot *slot = &old.slots[i];
-        if (slot->generation == old.generation) {
-            struct seen_slot *to = find(seen, slot->group, slot->series, slot->time);
-            *to = *slot;
-            to->generation = seen->generation;
+        if (is_free(&old, &old.slots[i])) {
+            continue;
         }
+        struct seen_slot *slot = first_slot(seen, old.slots[i].hash);
+        while (!is_free(seen, slot)) {
+            slot = next_slot(seen, slot);
+        }
+        *slot = old.slots[i];
+    }
+    if (seen->first == 0) {
+        seen->first = 1; /* a zeroed slot is free */
+        seen->end = 1;
     }
 }
 
 void seen_clear(struct seen *seen)
 {
     seen->count = 0;
-    if (++seen->generation == 0) { /* wrapped: old stamps could look new */
+    seen->first = seen->end;
+    if (seen->first > UINT32_MAX / 2) { /* numbers must not run out within one generation */
         memset(seen->slots, 0, seen->capacity * sizeof *seen->slots);
-        seen->generation = 1;
+        seen->first = 1;
+        seen->end = 1;
     }
 }
 
-size_t *seen_put(struct seen *seen, struct arena *arena, uint32_t group, uint64_t series,
-                 int64_t time, size_t number)
+size_t seen_put(struct seen *seen, struct arena *arena, uint32_t hash, size_t number)
 {
+    assert(number <= SEEN_MAX_NUMBER);
     if (2 * seen->count >= seen->capacity) {
         grow(seen, arena);
     }
-    struct seen_slot *slot = find(seen, group, series, time);
-    if (slot->generation != seen->generation) {
-        *slot = (struct seen_slot){.series = series,
-                                   .time = time,
-                                   .group = group,
-                                   .generation = seen->generation,
-                                   .number = number};
-        seen->count++;
+    struct seen_slot *slot = first_slot(seen, hash);
+    for (; !is_free(seen, slot); slot = next_slot(seen, slot)) {
+        size_t other = slot->number - seen->first;
+        if (slot->hash == hash && seen->same(seen->owner, other, number)) {
+            return other;
+        }
     }
-    return &slot->number;
+    *slot = (struct seen_slot){.hash = hash, .number = seen->first + (uint32_t)number};
+    seen->count++;
+    if (slot->number >= seen->end) {
+        seen->end = slot->number + 1;
+    }
+    return number;
+}
+
+void seen_replace(struct seen *seen, uint32_t hash, size_t before, size_t number)
+{
+    assert(number <= SEEN_MAX_NUMBER);
+    struct seen_slot *slot = first_slot(seen, hash);
+    while (slot->number != seen->first + before) {
+        slot = next_slot(seen, slot);
+    }
+    slot->number = seen->first + (uint32_t)number;
+    if (slot->number >= seen->end) {
+        seen->end = slot->number + 1;
+    }
 }

@@ -2,8 +2,6 @@
 /* Binding a frame's columns to the layout, and walking its rows in merge order. */
 #include "merge/source.h"
 
-#include <stdlib.h>
-
 static const struct column *metadata(const struct view *view, enum column_role role)
 {
     const struct column *column = view_role(view, role);
@@ -23,7 +21,23 @@ static const struct column *find(const struct view *view, enum column_role role,
     return NULL;
 }
 
-bool source_open(struct source *source, const struct plan *plan, struct error *err)
+/* NULL: every key is null. */
+static const struct column *order_column(const struct source *source, const struct plan *plan)
+{
+    return plan->order == PLAN_BY_TIME
+               ? source->time
+               : find(&source->view, COLUMN_TAG, plan->order_tag.family, plan->order_tag.name);
+}
+
+static void stand(struct source *source)
+{
+    if (!source_is_drained(source)) {
+        source->key = order_key(&source->order, order_row(&source->order, source->next));
+    }
+}
+
+bool source_open(struct source *source, const struct plan *plan, struct arena *arena,
+                 struct error *err)
 {
     source->time = metadata(&source->view, COLUMN_TIMESTAMP);
     source->version = metadata(&source->view, COLUMN_VERSION);
@@ -33,16 +47,23 @@ bool source_open(struct source *source, const struct plan *plan, struct error *e
                          "row merge requires series-id, timestamp, and version columns without "
                          "nulls");
     }
-    if (plan->order == PLAN_BY_TAG) {
-        source->order =
-            find(&source->view, COLUMN_TAG, plan->order_tag.family, plan->order_tag.name);
-    }
-    if (plan->order == PLAN_BY_TAG && source->order == NULL && plan->layout == NULL) {
+    const struct column *order = order_column(source, plan);
+    if (order == NULL && plan->layout == NULL) {
         return error_set(err, ERROR_DATA_LOSS,
                          "row merge: OrderBy tag %.*s.%.*s not found in merged-batch schema",
                          SLICE_ARG(plan->order_tag.family), SLICE_ARG(plan->order_tag.name));
     }
+    if (!order_make(&source->order, order, source->view.row_count, plan->descending, arena, err)) {
+        return false;
+    }
+    stand(source);
     return true;
+}
+
+void source_advance(struct source *source, size_t count)
+{
+    source->next += count;
+    stand(source);
 }
 
 void source_pin(struct source *source, struct msg *msg, struct charge *charge)
@@ -180,103 +201,6 @@ bool source_bind_named(struct source *source, const struct layout *layout, struc
             find(&source->view, role, layout->columns[i].family, layout->columns[i].name);
     }
     return bind(source, layout, arena, err);
-}
-
-/* The key of a row; TagValue cells have been checked when `keys` was made. */
-static struct key key_of_row(const struct source *source, size_t row)
-{
-    if (source->by_time) {
-        return key_of_int(column_int(source->time, row));
-    }
-    if (source->keys != NULL) {
-        return source->keys[row];
-    }
-    struct cell cell;
-    if (source->order == NULL || !cell_read(source->order, row, &cell, NULL)) {
-        return (struct key){.present = false};
-    }
-    return key_of_cell(&cell, NULL);
-}
-
-/* Messages are parsed once, not at every comparison. */
-static bool make_keys(struct source *source, struct arena *arena, struct error *err)
-{
-    source->keys = arena_array(arena, struct key, source->view.row_count);
-    for (size_t row = 0; row < source->view.row_count; row++) {
-        struct cell cell;
-        if (!cell_read(source->order, row, &cell, err)) {
-            return false;
-        }
-        source->keys[row] = key_of_cell(&cell, arena);
-    }
-    return true;
-}
-
-struct sort {
-    const struct source *source;
-    int sign; /* 1 ascending, -1 descending */
-};
-
-static int compare_keys(const struct sort *sort, size_t a, size_t b)
-{
-    struct key key_a = key_of_row(sort->source, a);
-    struct key key_b = key_of_row(sort->source, b);
-    return sort->sign * key_compare(&key_a, &key_b);
-}
-
-/* Rows with equal keys keep their order, in both directions. */
-static int compare_rows(const void *a, const void *b, void *owner)
-{
-    uint32_t row_a = *(const uint32_t *)a;
-    uint32_t row_b = *(const uint32_t *)b;
-    int order = compare_keys(owner, row_a, row_b);
-    return order != 0 ? order : (row_a > row_b) - (row_a < row_b);
-}
-
-static bool is_sorted(const struct sort *sort, size_t count)
-{
-    for (size_t row = 1; row < count; row++) {
-        if (compare_keys(sort, row - 1, row) > 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void stand(struct source *source)
-{
-    if (!source_is_drained(source)) {
-        source->key = key_of_row(source, source_row(source));
-    }
-}
-
-bool source_sort(struct source *source, const struct plan *plan, struct arena *arena,
-                 struct error *err)
-{
-    size_t count = source->view.row_count;
-    source->by_time = plan->order == PLAN_BY_TIME;
-    if (source->order != NULL && source->order->type == COLUMN_TAG_VALUE &&
-        !make_keys(source, arena, err)) {
-        return false;
-    }
-    struct sort sort = {.source = source, .sign = plan->descending ? -1 : 1};
-    if (!is_sorted(&sort, count)) {
-        source->sorted = arena_array(arena, uint32_t, count);
-        for (size_t row = 0; row < count; row++) {
-            source->sorted[row] = (uint32_t)row;
-        }
-        qsort_r(source->sorted, count, sizeof *source->sorted, compare_rows, &sort);
-    }
-    source->next = 0;
-    stand(source);
-    return true;
-}
-
-bool source_advance(struct source *source)
-{
-    source->next++;
-    stand(source);
-    return !source_is_drained(source);
 }
 
 bool source_read(struct source *source, size_t row, struct error *err)

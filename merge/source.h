@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One node's frame on its way through the merge: a cursor over its rows in merge order, with a pin
- * on the message they lie in.
- *
- * Nodes usually send rows in the order asked for; then a row's place in the frame is its place in
- * the merge. Otherwise a permutation is made once. Cells of constant columns are read once and
- * stay where they are while the cursor moves.
+ * on the message they lie in. Cells of constant columns are read once and stay where they are while
+ * the cursor moves.
  */
 #pragma once
 
 #include "frame/msg.h"
-#include "merge/key.h"
 #include "merge/layout.h"
+#include "merge/order.h"
 #include "merge/plan.h"
 
 struct source {
@@ -23,22 +20,21 @@ struct source {
     const struct column *time;    /* borrow: view */
     const struct column *version; /* borrow: view */
     const struct column *series;  /* borrow: view */
-    const struct column *order;   /* borrow: view; NULL: every key is null */
 
     const struct column **columns; /* borrow: region; in layout order, NULL = not in the frame */
     struct cell *cells;            /* borrow: region; in layout order */
     uint32_t *varying;             /* borrow: region; the layout columns that are not constant */
     size_t varying_count;
 
-    bool by_time;     /* keys are timestamps */
-    uint32_t *sorted; /* borrow: region; row numbers in merge order, NULL = as they lie */
-    struct key *keys; /* borrow: region; of every row, NULL = made when needed */
-    size_t next;      /* place in merge order of the first row that was not taken */
-    struct key key;   /* of that row */
+    struct order order;
+    size_t next;    /* place in merge order of the first row that was not taken */
+    struct key key; /* of that row */
 };
 
-/* Finds time, version and series by role; DATA_LOSS when one is missing or has nulls. */
-bool source_open(struct source *source, const struct plan *plan, struct error *err) MUST_CHECK;
+/* Finds time, version and series by role, puts the rows in merge order and stands on the first.
+ * DATA_LOSS when one is missing or has nulls, or a cell of the order tag is malformed. */
+bool source_open(struct source *source, const struct plan *plan, struct arena *arena,
+                 struct error *err) MUST_CHECK;
 
 /* Takes a count of the message that the view lies in, and counts the view; gives both back. */
 void source_pin(struct source *source, struct msg *msg, struct charge *charge);
@@ -54,23 +50,19 @@ bool source_bind_same(struct source *source, const struct layout *layout, struct
 bool source_bind_named(struct source *source, const struct layout *layout, struct arena *arena,
                        struct error *err) MUST_CHECK;
 
-/* Puts the rows in merge order and stands on the first. After bind. */
-bool source_sort(struct source *source, const struct plan *plan, struct arena *arena,
-                 struct error *err) MUST_CHECK;
-
 static inline bool source_is_drained(const struct source *source)
 {
     return source->next == source->view.row_count;
 }
 
-/* The row number the cursor stands on. */
-static inline size_t source_row(const struct source *source)
+/* How many of the next rows have the key that the cursor stands on, `most` at most. */
+static inline size_t source_run(const struct source *source, size_t most)
 {
-    return source->sorted == NULL ? source->next : source->sorted[source->next];
+    return order_run(&source->order, source->next, most);
 }
 
-/* To the next row; false when there is none. */
-bool source_advance(struct source *source);
+/* Stands on the row behind the next `count` ones, if there is one. */
+void source_advance(struct source *source, size_t count);
 
 /* Reads the cells of a row into source->cells. */
 bool source_read(struct source *source, size_t row, struct error *err) MUST_CHECK;

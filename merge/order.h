@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The order in which a frame's rows are merged: by the keys of one column, rows with equal keys as
+ * they lie.
+ *
+ * Nodes usually send rows in the order asked for; then a row's place is its number. Otherwise a
+ * permutation is made once. Keys of int64 columns, timestamps above all, are the values as they
+ * lie; TagValue messages are parsed once, not at every comparison.
+ */
+#pragma once
+
+#include "frame/view.h"
+#include "merge/key.h"
+
+struct order {
+    const struct column *column; /* borrow: view; NULL: every key is null */
+    bool by_number;              /* the column is int64, not constant, without nulls */
+    size_t count;                /* rows */
+    struct key *keys;            /* borrow: region; of every row, NULL = made when needed */
+    uint32_t *rows;              /* borrow: region; by place, NULL = as they lie */
+};
+
+/* False: a cell of the column is malformed. */
+bool order_make(struct order *order, const struct column *column, size_t count, bool descending,
+                struct arena *arena, struct error *err) MUST_CHECK;
+
+/* The row at this place. */
+static inline size_t order_row(const struct order *order, size_t place)
+{
+    return order->rows == NULL ? place : order->rows[place];
+}
+
+struct key order_key_of_cell(const struct order *order, size_t row);
+
+/* The key of a row by its number; borrows the region or the message. */
+static inline struct key order_key(const struct order *order, size_t row)
+{
+    return order->by_number ? key_of_int(column_int(order->column, row))
+                            : order_key_of_cell(order, row);
+}
+
+/* How many rows from this place on have the same key; no more than `most` are looked at. */
+size_t order_run(const struct order *order, size_t place, size_t most);
