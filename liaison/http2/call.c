@@ -119,6 +119,10 @@ void call_on_block(struct call *call, bool last)
     if (call->state != CALL_OPEN) {
         return;
     }
+    if (!last && grpc_is_informational(&call->stream.headers)) {
+        headers_clear(&call->stream.headers);
+        return;
+    }
     struct error status;
     if (call->http_status == 0 &&
         !grpc_read_response(call_block(call, last), &call->http_status, &status)) {

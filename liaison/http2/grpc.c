@@ -94,6 +94,12 @@ static int64_t decimal(struct slice text, size_t max_digits)
     return number;
 }
 
+bool grpc_is_informational(const struct headers *headers)
+{
+    const struct slice status = headers_get(headers, ":status");
+    return status.len == 3 && status.ptr[0] == '1';
+}
+
 bool grpc_read_response(const struct headers *headers, unsigned *http_status_out, struct error *err)
 {
     if (headers->overflowed) {

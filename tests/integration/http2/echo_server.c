@@ -259,6 +259,11 @@ int main(int argc, char **argv)
     struct ssl_ctx_st *tls = NULL;
     if (text(argc, argv, "--cert") != NULL) {
         tls = tls_server_new(text(argc, argv, "--cert"), text(argc, argv, "--key"), &err);
+        if (tls == NULL) {
+            printf("failed %s\n", err.text);
+            loop_free(&echo.loop);
+            return 1;
+        }
     }
     const struct server_options options = {
         .host = "",
@@ -268,10 +273,16 @@ int main(int argc, char **argv)
         .max_message_bytes = number(argc, argv, "--max", 16 << 20),
         .max_concurrent_streams = (uint32_t)number(argc, argv, "--streams", 1000),
         .stall_timeout_ms = number(argc, argv, "--stall", 30000),
+        .greeting_timeout_ms = number(argc, argv, "--greeting", 0),
         .charge = &echo.charge,
     };
-    const struct server_events events = {on_open, on_message, on_half_close, on_gone, NULL,
-                                         on_disconnect};
+    const struct server_events events = {
+        .on_open = on_open,
+        .on_message = on_message,
+        .on_half_close = on_half_close,
+        .on_gone = on_gone,
+        .on_disconnect = on_disconnect,
+    };
     echo.server = server_open(echo.loop, &options, &events, &echo, &err);
     if (echo.server == NULL) {
         printf("failed %s\n", err.text);
