@@ -10,6 +10,7 @@ import collections
 import json
 import math
 import pathlib
+import zlib
 
 MINUTE = 60_000_000_000
 T0 = 1_772_438_400_000_000_000   # 2026-03-02T08:00:00Z, the present of the sample nodes' suites
@@ -52,7 +53,8 @@ def _measure(group, name, entity, tags, fields, **more):
 
 
 def _rule(group, tag):
-    return {"metadata": {"group": group, "name": tag}, "tags": [tag], "type": "TYPE_INVERTED"}
+    return {"metadata": {"group": group, "name": tag, "id": zlib.crc32(tag.encode())}, "tags": [tag],
+            "type": "TYPE_INVERTED"}
 
 
 def _binding(group, measure, rules):
