@@ -22,12 +22,12 @@ static int64_t whole_part(double value)
     return value <= -0x1p63 ? INT64_MIN : (int64_t)value;
 }
 
-static int64_t int_of(const struct cell *cell)
+int64_t reduce_int_of(const struct cell *cell)
 {
     return cell->kind == CELL_INT ? cell->number.i : whole_part(cell->number.f);
 }
 
-static double float_of(const struct cell *cell)
+double reduce_float_of(const struct cell *cell)
 {
     return cell->kind == CELL_INT ? (double)cell->number.i : cell->number.f;
 }
@@ -41,9 +41,9 @@ static void add(struct reduce *reduce, enum plan_type type, const struct cell *v
                 struct arena *arena)
 {
     if (type == PLAN_INT) {
-        reduce->value.i = wrapping_add(reduce->value.i, int_of(value));
+        reduce->value.i = wrapping_add(reduce->value.i, reduce_int_of(value));
     } else {
-        exact_add(&reduce->value.sum, float_of(value), arena);
+        exact_add(&reduce->value.sum, reduce_float_of(value), arena);
     }
 }
 
@@ -63,11 +63,11 @@ static void take_best(struct reduce *reduce, const struct plan_agg *agg, const s
 {
     bool least = agg->function == PLAN_MIN;
     if (agg->type == PLAN_INT) {
-        int64_t i = int_of(value);
+        int64_t i = reduce_int_of(value);
         bool better = least ? i < reduce->value.i : i > reduce->value.i;
         reduce->value.i = !reduce->has || better ? i : reduce->value.i;
     } else {
-        double f = float_of(value);
+        double f = reduce_float_of(value);
         bool better = !reduce->has || is_better_float(f, reduce->value.f, least);
         reduce->value.f = better ? f : reduce->value.f;
     }
@@ -123,7 +123,8 @@ void reduce_partial(struct reduce *reduce, const struct plan_agg *agg, const str
         return;
     }
     const struct cell *counted = agg->function == PLAN_COUNT ? value : count;
-    take(reduce, agg, value, counted != NULL && is_number(counted) ? int_of(counted) : 0, arena);
+    take(reduce, agg, value, counted != NULL && is_number(counted) ? reduce_int_of(counted) : 0,
+         arena);
 }
 
 static struct cell int_cell(int64_t value)

@@ -41,3 +41,8 @@ void reduce_partial(struct reduce *reduce, const struct plan_agg *agg, const str
 
 /* The total in the field's type. Without values SUM, COUNT and MEAN are 0, MIN and MAX null. */
 struct cell reduce_result(const struct reduce *reduce, const struct plan_agg *agg);
+
+/* A number as the one type or the other. Of a float its whole part, within what an int64 holds;
+ * NaN is 0. */
+int64_t reduce_int_of(const struct cell *cell);
+double reduce_float_of(const struct cell *cell);
