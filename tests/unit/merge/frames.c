@@ -163,11 +163,11 @@ static size_t message_of(enum column_type type, const char *cell, uint8_t *to)
         return put_bytes(to, tag ? 6 : 4, cell + 2, strlen(cell) - 2);
     }
     long long integer = strtoll(cell, &end, 10);
-    if (*end == '\0') {
+    if (end != cell && *end == '\0') {
         return put_bytes(to, tag ? 4 : 3, inner, put_varint(inner, 1, (uint64_t)integer));
     }
     double number = strtod(cell, &end);
-    if (*end == '\0' && !tag) {
+    if (end != cell && *end == '\0' && !tag) {
         inner[0] = 1 << 3 | 1;
         memcpy(inner + 1, &number, sizeof number);
         return put_bytes(to, 5, inner, 9);
