@@ -14,7 +14,7 @@ MEASURE = {"metadata": {"group": "fresh", "name": "thing"}, "entity": {"tagNames
            "tagFamilies": [{"name": "default", "tags": [{"name": "id", "type": "TAG_TYPE_STRING"}]}],
            "fields": [{"name": "value", "fieldType": "FIELD_TYPE_INT", "encodingMethod": "ENCODING_METHOD_GORILLA",
                        "compressionMethod": "COMPRESSION_METHOD_ZSTD"}]}
-RULE = {"metadata": {"group": "fresh", "name": "id"}, "tags": ["id"], "type": "TYPE_INVERTED"}
+RULE = {"metadata": {"group": "fresh", "name": "id", "id": 1}, "tags": ["id"], "type": "TYPE_INVERTED"}
 BINDING = {"metadata": {"group": "fresh", "name": "thing-rules"}, "rules": ["id"],
            "subject": {"catalog": "CATALOG_MEASURE", "name": "thing"},
            "beginAt": "2021-04-15T01:30:15.01Z", "expireAt": "2121-04-15T01:30:15.01Z"}

@@ -98,8 +98,8 @@ class Case:
 
 # ------------------------------------------------------------------ catalogs
 
-def _inverted(group, tag):
-    return {"metadata": {"group": group, "name": tag}, "tags": [tag], "type": "TYPE_INVERTED"}
+def _inverted(group, number, tag):
+    return {"metadata": {"group": group, "name": tag, "id": number}, "tags": [tag], "type": "TYPE_INVERTED"}
 
 
 def _binding(group, measure, rules):
@@ -112,7 +112,7 @@ def documents(name):
     if name == "types":
         found = json.loads((RECORDED / "extra/types/schema-and-writes.json").read_text())
         return ([("group", found["group"]), ("measure", found["measure"])]
-                + [("indexRule", _inverted("types", tag)) for tag in ("rank", "label")]
+                + [("indexRule", _inverted("types", 1, "rank")), ("indexRule", _inverted("types", 2, "label"))]
                 + [("indexRuleBinding", _binding("types", "mixed", ["rank", "label"]))])
     if name == "big":
         measures = json.loads((RECORDED / "extra/large-and-multi-group/schema.json").read_text())["measures"]
@@ -120,7 +120,7 @@ def documents(name):
             "shardNum": 2, "segmentInterval": {"unit": "UNIT_DAY", "num": 1}, "ttl": {"unit": "UNIT_DAY", "num": 7}}}
         return ([("group", {"metadata": {"name": owner}, **group}) for owner in measures]
                 + [("measure", measure) for measure in measures.values()]
-                + [("indexRule", _inverted(owner, "rank")) for owner in measures]
+                + [("indexRule", _inverted(owner, 1, "rank")) for owner in measures]
                 + [("indexRuleBinding", _binding(owner, "m", ["rank"])) for owner in measures])
     return [(kind, json.loads(text)) for kind, text in _suite_documents()]
 
