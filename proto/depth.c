@@ -30,7 +30,7 @@ static bool malformed(struct walk *walk, const struct level *level, const char *
 {
     return error_set(walk->err, ERROR_INTERNAL,
                      "grpc: error unmarshalling request: proto: cannot parse invalid wire-format "
-                     "data (%s in %s, before byte %zu)",
+                     "data (%s in %s, near byte %zu)",
                      what, level->descriptor->name, (size_t)(level->wire.at - walk->bytes.ptr));
 }
 
