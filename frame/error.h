@@ -31,7 +31,7 @@ enum error_code {
 
 struct error {
     enum error_code code;
-    char text[1024]; /* always terminated; a longer text is cut and ends in "..." */
+    char text[2048]; /* always terminated; a longer text is cut and ends in "..." */
 };
 
 #define MUST_CHECK __attribute__((warn_unused_result))

@@ -59,5 +59,6 @@ struct slice request_push(const struct request *request, size_t group, struct ar
 /* A text for a failure of the plan's execution as clients see it:
  * "code: STATUS_INTERNAL_ERROR, msg: fail to execute the query plan for measure <m>: <text>:
  * invalid query message", code UNKNOWN. RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED of the client,
- * CANCELLED, UNIMPLEMENTED and UNAVAILABLE of ours keep code and text. */
+ * CANCELLED, UNIMPLEMENTED, UNAVAILABLE and FAILED_PRECONDITION (frame versions) of ours keep code
+ * and text. */
 void request_wrap_error(const struct request *request, struct error *err);

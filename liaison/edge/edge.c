@@ -63,6 +63,9 @@ static void on_done(struct loop_task *task)
 
 static void on_refused(struct job *job)
 {
+    const struct edge *edge = job->owner;
+    const char *labels[] = {"no_place"};
+    metrics_add(metrics_series(edge->setup.metrics, METRIC_REFUSED, labels), 1);
     settle(job->owner, job);
 }
 

@@ -45,6 +45,7 @@ static const int64_t *members_down_at(const struct broadcast *broadcast)
 
 static bool refuse_group(const struct broadcast *broadcast, size_t group, struct error *err)
 {
+    err->code = ERROR_UNKNOWN; /* what clients know; the text tells more */
     if (broadcast->request->group_count == 1) {
         return error_prefix(err, "vec distributed plan: broadcast");
     }

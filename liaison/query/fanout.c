@@ -14,6 +14,7 @@ struct ask {
     const char *node;       /* borrow: the region */
     size_t group;
     size_t rank;
+    bool refused;         /* its message was, by the fan-out's owner */
     struct error failure; /* code NONE: answered, or still open */
 };
 
@@ -102,6 +103,9 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
     fanout->open--;
     if (msg == NULL) {
         ask->failure = *why;
+        if (!ask->refused) {
+            ask->failure.code = ERROR_UNKNOWN; /* a node's code is not the client's */
+        }
     } else if (take_answer(ask, msg, &ask->failure)) {
         ask->failure.code = ERROR_NONE;
     }
@@ -111,9 +115,9 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
 
 static bool on_admit(void *owner, size_t declared, struct error *err)
 {
-    const struct ask *ask = owner;
-    return ask->fanout->events.admit(ask->fanout->owner, declared, err) ||
-           error_prefix(err, "node %s", ask->node);
+    struct ask *ask = owner;
+    ask->refused = !ask->fanout->events.admit(ask->fanout->owner, declared, err);
+    return !ask->refused || error_prefix(err, "node %s", ask->node);
 }
 
 void fanout_ask(struct fanout *fanout, size_t group, size_t rank, struct node *node,

@@ -21,7 +21,8 @@ struct fanout_events {
     /* Asked before a node's message of this declared size is received; false refuses it. */
     bool (*admit)(void *owner, size_t declared, struct error *err);
     /* NULL when all answered. Otherwise the calls' errors in (group, node) order, joined by "; ";
-     * the code is the first one's. */
+     * the code is the first one's: UNKNOWN for what a node or the way to it failed with, else what
+     * on_answer or admit said. */
     void (*on_complete)(void *owner, const struct error *failed);
 };
 

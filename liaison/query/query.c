@@ -107,6 +107,26 @@ static void count(const struct query *query, enum metric metric, int64_t amount)
     }
 }
 
+static void count_incomplete(const struct query *query)
+{
+    for (size_t i = 0; i < query->request.group_count; i++) {
+        char group[128];
+        snprintf(group, sizeof group, "%.*s", SLICE_ARG(query->request.groups[i].name));
+        const char *labels[] = {group};
+        metrics_add(
+            metrics_series(executor_setup(query->executor)->metrics, METRIC_INCOMPLETE, labels), 1);
+    }
+}
+
+static void count_refused(const struct query *query, const struct error *err)
+{
+    if (err->code == ERROR_RESOURCE_EXHAUSTED) {
+        const char *labels[] = {"query_memory"};
+        metrics_add(
+            metrics_series(executor_setup(query->executor)->metrics, METRIC_REFUSED, labels), 1);
+    }
+}
+
 static void give_back(struct query *query)
 {
     fanout_close(&query->fanout);
@@ -126,9 +146,13 @@ static void end(struct query *query, const struct error *err)
     loop_clock_refresh(loop_of(query));
     uint64_t took = loop_now(loop_of(query)) - query->began;
     count(query, METRIC_FINISHED, 1);
+    if (job->incomplete != NULL) {
+        count_incomplete(query);
+    }
     count(query, METRIC_LATENCY, (int64_t)took);
     if (err != NULL) {
         count(query, METRIC_ERR, 1);
+        count_refused(query, err);
         job->status = *err;
     } else {
         chain_move(&query->chain, &job->response);
@@ -227,9 +251,6 @@ static void on_complete(void *owner, const struct error *failed)
     struct query *query = owner;
     if (failed != NULL) {
         struct error err = *failed;
-        if (err.code != ERROR_RESOURCE_EXHAUSTED && err.code != ERROR_FAILED_PRECONDITION) {
-            err.code = ERROR_UNKNOWN; /* a node's code is not the client's */
-        }
         fail(query, &err);
         return;
     }

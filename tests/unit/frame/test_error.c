@@ -47,10 +47,10 @@ END_TEST
 
 START_TEST(exactly_full_is_not_cut)
 {
-    char text[1024];
-    memset(text, 'y', 1023);
-    text[1023] = '\0';
     struct error err = {0};
+    char text[sizeof err.text];
+    memset(text, 'y', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
     error_set(&err, ERROR_INTERNAL, "%s", text);
     ck_assert_str_eq(err.text, text);
 }
