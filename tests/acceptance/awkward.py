@@ -72,10 +72,10 @@ def schemas():
              for group in TAGS]
     for group in TAGS:
         found += [("measure", _measure(group, "reading", "svc", TAGS[group], FIELDS[group])),
-                  ("indexRule", _rule(group, 1, "rank")), ("indexRule", _rule(group, 2, "label")),
+                  ("indexRule", _rule(group, "rank")), ("indexRule", _rule(group, "label")),
                   ("indexRuleBinding", _binding(group, "reading", ["rank", "label"]))]
     found += [("measure", _measure("west", "device", "device", DEVICE_TAGS, {}, indexMode=True)),
-              ("indexRule", _rule("west", 3, "floor")), ("indexRule", _rule("west", 4, "name")),
+              ("indexRule", _rule("west", "floor")), ("indexRule", _rule("west", "name")),
               ("indexRuleBinding", _binding("west", "device", ["floor", "name"]))]
     return found
 
