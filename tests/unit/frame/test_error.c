@@ -28,9 +28,9 @@ END_TEST
 
 START_TEST(long_texts_are_cut)
 {
-    char text[2001];
+    char text[4001];
     memset(text, 'x', sizeof text - 1);
-    text[2000] = '\0';
+    text[4000] = '\0';
     struct error err = {0};
     error_set(&err, ERROR_INTERNAL, "%s", text);
     ck_assert_uint_eq(strlen(err.text), sizeof err.text - 1);
@@ -59,9 +59,9 @@ END_TEST
 START_TEST(a_cut_does_not_split_a_character)
 {
     for (size_t shift = 0; shift < 4; shift++) {
-        char text[2100] = "";
+        char text[2300] = "";
         memset(text, 'a', shift);
-        for (size_t at = shift; at + 3 < 2050; at += 3) {
+        for (size_t at = shift; at + 3 < 2250; at += 3) {
             memcpy(text + at, "\xe2\x82\xac", 4);
         }
         struct error err = {0};
