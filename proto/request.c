@@ -33,15 +33,8 @@ bool request_parse(struct slice bytes, struct arena *arena, struct request *requ
 
 void request_wrap_error(const struct request *request, struct error *err)
 {
-    switch (err->code) {
-    case ERROR_RESOURCE_EXHAUSTED:
-    case ERROR_DEADLINE_EXCEEDED:
-    case ERROR_CANCELLED:
-    case ERROR_UNIMPLEMENTED:
-    case ERROR_UNAVAILABLE:
+    if (request_text_keeps(err->code)) {
         return;
-    default:
-        break;
     }
     struct error inner = *err;
     request_text_fail(err, "fail to execute the query plan for measure %.200s: %s",
