@@ -329,13 +329,13 @@ void loop_run(struct loop *loop)
 void loop_free(struct loop **loop)
 {
     struct loop *freed = *loop;
-    *loop = NULL;
     if (freed == NULL) {
         return;
     }
     do {
         finish_turn(freed);
     } while (has_rest(freed) || !STAILQ_EMPTY(&freed->mailbox));
+    *loop = NULL; /* not before: what ran may have used the pointer */
     event_free(freed->wake);
     event_base_free(freed->base);
     close(freed->wake_fd);
