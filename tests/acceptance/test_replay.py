@@ -7,6 +7,7 @@ The frames are sent as they were recorded, in version 3, and again in version 4.
 """
 import contextlib
 import copy
+import json
 
 import grpc
 import pytest
@@ -31,6 +32,7 @@ DIFFERENCES = {
 REQUEST_DIFFERENCES = {
     "extra/errors/limit-max-offset-1": "limit + offset does not wrap at 2^32",
     "extra/errors/same-group-twice": "a group named twice is asked once",
+    "extra/large-and-multi-group/multi-unknown-tag": "refused before any node is asked",
 }
 
 TRACES = False   # not yet: a traced query is answered without a trace, a failed one with its error
@@ -157,6 +159,21 @@ def request_document(internal, case):
     return document
 
 
+def in_one_order(documents):
+    """Groups are asked at the same time, so their order is open."""
+    return sorted(documents, key=lambda document: json.dumps(document, sort_keys=True))
+
+
+def as_we_ask(document, case):
+    """The Go liaison's request to a node, changed where ours is another one on purpose."""
+    catalog, request = catalog_of(case.session.catalog), document["request"]
+    if all(catalog.measure(group, case.request.name).index_mode for group in case.request.groups):
+        request["limit"] = 2**32 - 1    # nodes cut in the order of documents; the cut is made here, after sorting
+    if not TRACES:
+        request.pop("trace", None)
+    return document
+
+
 @pytest.mark.parametrize("version, case", parameters("as-recorded"))
 def test_node_requests(stage, version, case):
     """Every node is asked what the Go liaison asked it."""
@@ -166,9 +183,9 @@ def test_node_requests(stage, version, case):
         client.query(case.request, timeout=20)
     except grpc.RpcError:
         pass
-    wanted = {node: sorted((request_document(json_format.MessageToDict(body), case) for body in bodies), key=str)
-              for node, bodies in case.node_requests().items()}
-    asked = {node: sorted((request_document(entry["body"], case) for entry in stats["requests"]), key=str)
+    wanted = {node: in_one_order(as_we_ask(request_document(json_format.MessageToDict(body), case), case)
+                                 for body in bodies) for node, bodies in case.node_requests().items()}
+    asked = {node: in_one_order(request_document(entry["body"], case) for entry in stats["requests"])
              for node, stats in nodes.stats().items() if stats["requests"]}
     if case.name in REQUEST_DIFFERENCES:
         assert asked != wanted
