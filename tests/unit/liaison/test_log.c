@@ -80,9 +80,10 @@ END_TEST
 
 START_TEST(nothing_breaks_a_line)
 {
+    const char *volatile nothing = NULL; /* volatile: the compiler would warn */
     open_log(LOG_JSON, LOG_INFO);
     log_info(log_under_test, "X", "bad; value=%s null=%s", "a\"b\\c\nd\x01\x7f\xff\xc3\xa9\xe2\x82",
-             (const char *)NULL);
+             nothing);
     json_t *found = parsed();
     ck_assert_str_eq(text_of(found, "value"),
                      "a\"b\\c\nd\x01\x7f\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
