@@ -33,6 +33,10 @@ bool request_parse(struct slice bytes, struct arena *arena, struct request *requ
 
 void request_wrap_error(const struct request *request, struct error *err)
 {
+    if (err->code == ERROR_FAILED_PRECONDITION) {
+        error_prefix(err, "fail to execute the query plan for measure %.200s",
+                     request->message->name);
+    }
     if (request_text_keeps(err->code)) {
         return;
     }
