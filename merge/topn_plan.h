@@ -19,6 +19,13 @@ struct topn_plan {
     uint64_t number; /* items to give; nothing is reserved by it */
 };
 
+/* The function of all values is the best of them: then one question over the whole range will do.
+ */
+static inline bool topn_plan_takes_best(const struct topn_plan *plan)
+{
+    return plan->agg.function == (plan->ascending ? PLAN_MIN : PLAN_MAX);
+}
+
 union topn_number {
     int64_t i; /* PLAN_INT */
     double f;  /* PLAN_FLOAT */

@@ -33,3 +33,14 @@ bool moment_has_nanos(struct moment moment)
     const struct moment last = {.seconds = 9223372036, .nanos = 854775807};
     return moment_compare(first, moment) <= 0 && moment_compare(moment, last) <= 0;
 }
+
+int64_t moment_nanos(struct moment moment)
+{
+    if (!moment_has_nanos(moment)) {
+        return moment.seconds < 0 ? INT64_MIN : INT64_MAX;
+    }
+    if (moment.seconds < 0) { /* from the second behind it: the product alone may not fit */
+        return (moment.seconds + 1) * SECOND + (moment.nanos - SECOND);
+    }
+    return moment.seconds * SECOND + moment.nanos;
+}

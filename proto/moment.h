@@ -20,3 +20,6 @@ int moment_compare(struct moment a, struct moment b);
 
 /* Nanoseconds since 1970 fit into 64 bits. */
 bool moment_has_nanos(struct moment moment);
+
+/* Nanoseconds since 1970; for moments beyond what 64 bits hold, the nearest ones. */
+int64_t moment_nanos(struct moment moment);

@@ -169,7 +169,7 @@ static size_t invent(struct found *found, struct truth *truth, uint64_t *state)
 START_TEST(neither_order_nor_split_matters)
 {
     uint64_t state = 4711;
-    for (size_t round = 0; round < 4000; round++) {
+    for (size_t round = 0; round < 1500; round++) {
         struct found found[30];
         struct truth truth = {0};
         size_t count = invent(found, &truth, &state);

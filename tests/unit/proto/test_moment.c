@@ -67,6 +67,29 @@ START_TEST(range)
 }
 END_TEST
 
+START_TEST(nanoseconds)
+{
+    static const struct {
+        int64_t seconds;
+        int32_t nanos;
+        int64_t nanoseconds;
+    } table[] = {
+        {0, 0, 0},
+        {1, 5, 1000000005},
+        {-1, 5, -999999995},
+        {-1, 0, -1000000000},
+        {9223372036, 854775807, INT64_MAX},
+        {-9223372037, 145224192, INT64_MIN},
+        {-9223372036, 0, -9223372036000000000},
+        {253402300799, 0, INT64_MAX},
+        {-253402300799, 0, INT64_MIN},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        ck_assert_int_eq(moment_nanos(of(table[i].seconds, table[i].nanos)), table[i].nanoseconds);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("moment");
@@ -74,6 +97,7 @@ int main(void)
     tcase_add_test(tcase, carries);
     tcase_add_test(tcase, order);
     tcase_add_test(tcase, range);
+    tcase_add_test(tcase, nanoseconds);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

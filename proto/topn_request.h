@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A client's TopNRequest: bytes → message → plan, in the order of checks that clients know
+ * (query-semantics 3.1).
+ *
+ *     topn_request_parse ─▶ topn_request_plan ─▶ topn_request_push (for each question to a node)
+ *       bytes, rules,         groups, stages,       the bytes that a node is sent
+ *       time range            rules, measures
+ *
+ * Everything lives in the query's region.
+ */
+#pragma once
+
+#include "frame/error.h"
+#include "merge/topn_plan.h"
+#include "proto/catalog.h"
+#include "proto/measure.pb-c.h"
+#include "proto/topn_rule.h"
+
+/* A node reserves memory by the number that it is asked for: it is never asked for more. */
+#define TOPN_REQUEST_MAX_NUMBER 100000
+
+struct topn_request {
+    Banyandb__Measure__V1__TopNRequest *message; /* borrow: the region */
+    /* The fields that every node gets as the client sent them: name, conditions, direction, stages,
+     * and whatever this version does not know. */
+    struct slice carried; /* borrow: the region */
+    bool trace;
+    size_t group_count; /* distinct, in request order */
+    struct request_group *groups;
+    const struct topn_rule *rules; /* borrow: the region; of each group, after planning */
+    struct topn_plan plan;         /* after planning */
+};
+
+/* Nothing of `bytes` is used later. */
+bool topn_request_parse(struct slice bytes, struct arena *arena, struct topn_request *request,
+                        struct error *err) MUST_CHECK;
+
+/* Finds groups, nodes, rules and types. The plan wants the best single values and has no floor for
+ * MEAN: the caller says otherwise. `hot_selector`: --data-node-selector, or "". The catalog and it
+ * outlive the request. */
+bool topn_request_plan(struct topn_request *request, const struct catalog *catalog,
+                       const char *hot_selector, struct arena *arena, struct error *err) MUST_CHECK;
+
+/* TopNRequest bytes for group i, in the region: without aggregation and trace, over the client's
+ * range or over one bucket of it (not NULL), for at most `number` items and never more than
+ * TOPN_REQUEST_MAX_NUMBER. */
+struct slice topn_request_push(const struct topn_request *request, size_t group,
+                               const int64_t *bucket, int64_t number, struct arena *arena);
+
+/* A text for a failure while nodes are asked, as clients see it: "code: STATUS_INTERNAL_ERROR, msg:
+ * execute the query <name>: <text>: invalid query message", code UNKNOWN. Codes that
+ * request_wrap_error keeps are kept here. */
+void topn_request_wrap_error(const struct topn_request *request, struct error *err);
