@@ -146,6 +146,7 @@ static void run_list(struct task_list *list)
 }
 
 /* What is queued meanwhile stays for the next time. */
+// NOLINTNEXTLINE(readability-function-size): the queue's macros nest
 static void run_batch(struct task_list *list)
 {
     struct task_list batch = STAILQ_HEAD_INITIALIZER(batch);
@@ -222,6 +223,7 @@ static struct loop_task *take_first(struct loop *loop, struct task_list *list)
 
 /* Runs what had been posted when it was called. A task may be posted again while it runs, so each
  * one leaves the list under the mutex. Returns whether loop_stop was called before. */
+// NOLINTNEXTLINE(readability-function-size): the queue's macros nest
 static bool run_mailbox(struct loop *loop)
 {
     struct task_list batch = STAILQ_HEAD_INITIALIZER(batch);

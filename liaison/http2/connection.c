@@ -159,7 +159,7 @@ struct connection *connection_open(const struct connection_settings *settings, i
         abort();
     }
     connection->settings = settings;
-    snprintf(connection->peer, sizeof connection->peer, "%s", peer);
+    (void)snprintf(connection->peer, sizeof connection->peer, "%s", peer);
     TAILQ_INIT(&connection->exchanges);
     h2_init(&connection->h2, settings->loop, &h2_events,
             server_session_new(&connection->h2, settings->max_concurrent_streams),

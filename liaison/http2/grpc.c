@@ -169,18 +169,31 @@ static const struct {
 };
 #define UNITS (sizeof units / sizeof units[0])
 
-bool grpc_parse_timeout(struct slice text, uint64_t *ns_out)
+/* Nanoseconds of one unit; 0: no unit has this letter. */
+static uint64_t unit_ns(uint8_t letter)
 {
-    const int64_t number = text.len < 2 ? -1 : decimal(slice_of(text.ptr, text.len - 1), 8);
-    for (size_t i = 0; number >= 0 && i < UNITS; i++) {
-        if (units[i].letter == (char)text.ptr[text.len - 1]) {
-            if (__builtin_mul_overflow((uint64_t)number, units[i].ns, ns_out)) {
-                *ns_out = UINT64_MAX;
-            }
-            return true;
+    for (size_t i = 0; i < UNITS; i++) {
+        if (units[i].letter == (char)letter) {
+            return units[i].ns;
         }
     }
-    return false;
+    return 0;
+}
+
+bool grpc_parse_timeout(struct slice text, uint64_t *ns_out)
+{
+    if (text.len < 2) {
+        return false;
+    }
+    const int64_t number = decimal(slice_of(text.ptr, text.len - 1), 8);
+    const uint64_t unit = unit_ns(text.ptr[text.len - 1]);
+    if (number < 0 || unit == 0) {
+        return false;
+    }
+    if (__builtin_mul_overflow((uint64_t)number, unit, ns_out)) {
+        *ns_out = UINT64_MAX;
+    }
+    return true;
 }
 
 void grpc_format_timeout(uint64_t ns, char text_out[GRPC_TIMEOUT_CHARS])
@@ -188,7 +201,7 @@ void grpc_format_timeout(uint64_t ns, char text_out[GRPC_TIMEOUT_CHARS])
     for (size_t i = 0; i < UNITS; i++) {
         const uint64_t number = ns / units[i].ns + (ns % units[i].ns != 0);
         if (number <= 99999999) {
-            snprintf(text_out, GRPC_TIMEOUT_CHARS, "%u%c", (unsigned)number, units[i].letter);
+            (void)snprintf(text_out, GRPC_TIMEOUT_CHARS, "%u%c", (unsigned)number, units[i].letter);
             return;
         }
     }
@@ -235,20 +248,25 @@ static int hex(uint8_t digit)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+/* The byte that "%XX" at the front stands for; -1: it is no escape. */
+static int escaped(struct slice text)
+{
+    if (text.len < 3 || text.ptr[0] != '%') {
+        return -1;
+    }
+    const int high = hex(text.ptr[1]);
+    const int low = hex(text.ptr[2]);
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 void grpc_decode_text(struct slice encoded, char *text_out, size_t capacity)
 {
     size_t len = 0;
-    for (size_t i = 0; i < encoded.len && len + 1 < capacity; i++) {
-        uint8_t byte = encoded.ptr[i];
-        if (byte == '%' && encoded.len - i > 2) {
-            const int high = hex(encoded.ptr[i + 1]);
-            const int low = hex(encoded.ptr[i + 2]);
-            if (high >= 0 && low >= 0) {
-                byte = (uint8_t)(high * 16 + low);
-                i += 2;
-            }
-        }
-        text_out[len++] = (char)byte;
+    while (encoded.len > 0 && len + 1 < capacity) {
+        const int byte = escaped(encoded);
+        const size_t used = byte < 0 ? 1 : 3;
+        text_out[len++] = (char)(byte < 0 ? encoded.ptr[0] : byte);
+        encoded = slice_of(encoded.ptr + used, encoded.len - used);
     }
     text_out[len] = '\0';
 }
@@ -295,6 +313,18 @@ enum error_code grpc_code_of_http(unsigned http_status)
 /* Binary metadata */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#define ALPHABET_CHARS (sizeof alphabet - 1)
+
+/* 0 to 63; -1: not in the alphabet. */
+static int sextet(uint8_t letter)
+{
+    for (size_t i = 0; i < ALPHABET_CHARS; i++) {
+        if (alphabet[i] == (char)letter) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
 
 bool grpc_decode_base64(struct slice text, uint8_t *out, size_t *len_out)
 {
@@ -304,11 +334,11 @@ bool grpc_decode_base64(struct slice text, uint8_t *out, size_t *len_out)
     uint32_t bits = 0;
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
-        const char *found = memchr(alphabet, text.ptr[i], 64);
-        if (found == NULL) {
+        const int six = sextet(text.ptr[i]);
+        if (six < 0) {
             return false;
         }
-        bits = bits << 6 | (uint32_t)(found - alphabet);
+        bits = bits << 6 | (uint32_t)six;
         if (i % 4 != 0) {
             out[len++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
         }

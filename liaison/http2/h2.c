@@ -49,7 +49,7 @@ static void keep_reason(struct h2 *h2, const struct error *why)
 
 void h2_note(struct h2 *h2, const char *text, size_t len)
 {
-    snprintf(h2->note, sizeof h2->note, "%.*s", (int)len, text);
+    (void)snprintf(h2->note, sizeof h2->note, "%.*s", (int)len, text);
 }
 
 static void free_event(struct event **event)

@@ -56,7 +56,8 @@ static ssize_t plain_read(struct io *io, uint8_t *buf, size_t capacity, struct e
 static ssize_t plain_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
 {
     struct msghdr list = {.msg_iovlen = (size_t)count};
-    memcpy(&list.msg_iov, &iov, sizeof iov); /* it is not written to, but not declared const */
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): the pointer itself is copied
+    memcpy(&list.msg_iov, &iov, sizeof list.msg_iov); /* only read, but not declared const */
     const ssize_t n = sendmsg(io->fd, &list, MSG_NOSIGNAL);
     if (n >= 0) {
         return n;

@@ -44,12 +44,12 @@ static void print_peer(const struct sockaddr_storage *address, socklen_t len,
     char port[NI_MAXSERV];
     if (getnameinfo((const struct sockaddr *)address, len, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-        snprintf(text, LISTENER_PEER_BYTES, "unknown");
+        (void)snprintf(text, LISTENER_PEER_BYTES, "unknown");
         return;
     }
     const char *mapped = strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host;
     const bool v6 = strchr(mapped, ':') != NULL;
-    snprintf(text, LISTENER_PEER_BYTES, v6 ? "[%.46s]:%.6s" : "%.46s:%.6s", mapped, port);
+    (void)snprintf(text, LISTENER_PEER_BYTES, v6 ? "[%.46s]:%.6s" : "%.46s:%.6s", mapped, port);
 }
 
 static void tune(const struct listener *listener, int fd)
@@ -144,7 +144,7 @@ static int listen_everywhere(uint16_t port, bool reuse_port)
 static int listen_on(const struct listener_options *options, struct error *err)
 {
     char port[8];
-    snprintf(port, sizeof port, "%u", options->port);
+    (void)snprintf(port, sizeof port, "%u", options->port);
     const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
                                    .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
@@ -178,7 +178,7 @@ static uint16_t port_of(int fd)
         struct sockaddr any;
         struct sockaddr_in four;
         struct sockaddr_in6 six;
-    } address;
+    } address = {.any.sa_family = AF_UNSPEC};
     socklen_t len = sizeof address;
     if (getsockname(fd, &address.any, &len) != 0) {
         return 0;

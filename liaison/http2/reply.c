@@ -64,7 +64,7 @@ void reply_send(struct reply *reply, struct chain *message)
 static void send_alone(struct reply *reply, unsigned http_status)
 {
     char text[12];
-    snprintf(text, sizeof text, "%u", http_status);
+    (void)snprintf(text, sizeof text, "%u", http_status);
     struct fields fields;
     fields_init(&fields);
     fields_add_text(&fields, ":status", text);
@@ -85,7 +85,7 @@ static void add_status(struct reply *reply, const struct error *status)
     }
     char code[12];
     char text[GRPC_TEXT_CHARS + 1];
-    snprintf(code, sizeof code, "%d", (int)status->code);
+    (void)snprintf(code, sizeof code, "%d", (int)status->code);
     reply_trailer(reply, "grpc-status", code);
     if (grpc_encode_text(status->text, text) > 0) {
         reply_trailer(reply, "grpc-message", text);

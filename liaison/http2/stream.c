@@ -39,6 +39,7 @@ void stream_fini(struct stream *stream)
     headers_fini(&stream->headers);
 }
 
+// NOLINTNEXTLINE(readability-function-size,readability-non-const-parameter): nghttp2's signature
 static ssize_t read_out(nghttp2_session *session, int32_t id, uint8_t *buf, size_t length,
                         uint32_t *flags, nghttp2_data_source *source, void *user)
 {
@@ -66,6 +67,7 @@ static ssize_t read_out(nghttp2_session *session, int32_t id, uint8_t *buf, size
     return (ssize_t)(waiting < length ? waiting : length);
 }
 
+// NOLINTNEXTLINE(readability-function-size): nghttp2's signature
 static int send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *frame_header,
                      size_t length, nghttp2_data_source *source, void *user)
 {

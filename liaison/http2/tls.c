@@ -41,6 +41,7 @@ static struct ssl_ctx_st *tls_new(const SSL_METHOD *method)
 
 /* A client without h2 among its protocols gets a TLS alert; one without ALPN is refused after the
  * handshake. */
+// NOLINTNEXTLINE(readability-function-size): OpenSSL's signature
 static int choose_protocol(struct ssl_st *ssl, const unsigned char **out, unsigned char *out_len,
                            const unsigned char *offered, unsigned offered_len, void *unused)
 {
