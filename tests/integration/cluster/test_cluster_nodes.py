@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A connection to a data node: probes, failures in flight, goodbyes, and the one answer of each call."""
+import concurrent.futures
+import random
+import time
+
+import grpc
+import pytest
+import yaml
+
+from proto import message
+
+pytestmark = pytest.mark.sanitize
+FAST_PROBES = "--data-client-health-check-interval=100ms"
+
+
+@pytest.fixture
+def pair(nodes, watch):
+    """pair(flags) → (two sample nodes, a watcher that is connected to both)."""
+
+    def start(*flags):
+        sample = nodes("--nodes", 2)
+        watcher = watch(sample, *flags)
+        for name in ("d1", "d2"):
+            watcher.node(name, "up")
+        return sample, watcher
+
+    return start
+
+
+def test_an_answer(pair):
+    sample, watcher = pair()
+    assert watcher.ask("d1")["bytes"] > 100
+    live = watcher.wait_idle()
+    assert live["node_links"] == 2
+    request, = sample.stats()["d1"]["requests"]
+    assert request["topic"] == "v1:internal-measure-query"
+    assert (request["sender_role"], request["sender_node"], request["group"]) == ("liaison", "tester:18912", "sw_metric")
+    assert not request["has_version_info"] and request["message_id"] == 0
+    assert 3 < request["time_remaining"] <= 5
+
+
+def test_no_body(pair):
+    _, watcher = pair()
+    assert 0 <= watcher.ask("d1", group="sw_metric", name="nobody_knows")["bytes"] < 200
+
+
+# -------------------------------------------------------------------- failures
+
+
+@pytest.mark.parametrize("fault, code, text", [
+    ({"no_message": True}, "UNAVAILABLE", "EOF"),
+    ({"status": {"code": "RESOURCE_EXHAUSTED", "message": "too busy"}}, "RESOURCE_EXHAUSTED",
+     "rpc error: code = ResourceExhausted desc = too busy"),
+    ({"status": {"code": "UNKNOWN", "message": "version incompatibility: 9"}}, "UNKNOWN",
+     "rpc error: code = Unknown desc = version incompatibility: 9"),
+    ({"status": {"code": "UNAVAILABLE", "message": "leaving"}}, "UNAVAILABLE",
+     "rpc error: code = Unavailable desc = leaving"),
+])
+def test_an_rpc_that_fails(pair, fault, code, text):
+    sample, watcher = pair()
+    sample.fault("d1", **fault)
+    answer = watcher.ask("d1")
+    assert (answer["code"], answer["text"]) == (code, text)
+    sample.fault("d1")
+    assert watcher.ask("d1")["bytes"] > 0
+    watcher.wait_idle()
+
+
+def test_the_deadline(pair):
+    sample, watcher = pair()
+    sample.fault("d1", hang=True)
+    began = time.monotonic()
+    answer = watcher.ask("d1", timeout_ms=300)
+    assert 0.2 < time.monotonic() - began < 2
+    assert answer["code"] == "DEADLINE_EXCEEDED"
+    assert answer["text"] == "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+    assert watcher.ask("d2")["bytes"] > 0
+    watcher.wait_idle()
+
+
+def test_a_message_that_is_not_admitted(pair):
+    _, watcher = pair()
+    answer = watcher.ask("d1", most=50)
+    assert answer["code"] == "RESOURCE_EXHAUSTED"
+    assert answer["text"].endswith("admitted are 50") and "rpc error" not in answer["text"]
+    assert watcher.ask("d1")["bytes"] > 0
+    watcher.wait_idle()
+
+
+def test_cancelled(pair):
+    sample, watcher = pair()
+    sample.fault("d1", hang=True)
+    number = watcher.send("d1")
+    other = watcher.send("d2")
+    watcher.answer(other)
+    watcher.tell(cancel=number)
+    watcher.wait(lambda event: event.get("cancelled") == number)
+    watcher.wait_idle()
+    deadline = time.monotonic() + 10
+    while sample.stats()["d1"]["cancelled_unanswered"] == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not [event for event in watcher.events if event.get("answer") == number]
+
+
+def test_closed_with_calls_in_flight(pair):
+    sample, watcher = pair()
+    sample.fault("d1", hang=True)
+    numbers = [watcher.send("d1") for _ in range(3)]
+    watcher.tell(close="d1")
+    for number in numbers:
+        answer = watcher.answer(number)
+        assert answer["code"] == "UNAVAILABLE"
+        assert answer["text"] == "rpc error: code = Canceled desc = grpc: the client connection is closing"
+    watcher.wait_idle()
+
+
+# -------------------------------------------------------------- down and up again
+
+
+def test_the_connection_breaks(pair):
+    sample, watcher = pair()
+    sample.fault("d1", hang=True)
+    numbers = [watcher.send("d1", timeout_ms=20000) for _ in range(20)]
+    watcher.ask("d2")
+    mark = watcher.mark()
+    began = time.monotonic()
+    sample.control(cut=["d1"], fault={"d1": None})
+    for number in numbers:
+        answer = watcher.answer(number)
+        assert answer["code"] == "UNAVAILABLE"
+        assert answer["text"].startswith("rpc error: code = Unavailable desc = ")
+    watcher.node("d1", "down", after=mark)
+    up = watcher.node("d1", "up", after=mark)
+    assert time.monotonic() - began < 3 and up["was_down"]  # no breaker: the node is back at once
+    assert watcher.ask("d1")["bytes"] > 0
+    watcher.wait_idle()
+
+
+def test_not_serving(pair):
+    sample, watcher = pair(FAST_PROBES)
+    assert not watcher.node("d1", "up")["was_down"]
+    mark = watcher.mark()
+    sample.control(health={"d1": "NOT_SERVING"})
+    down = watcher.node("d1", "down", after=mark)
+    assert down["why"] == "health check: status 2, expected 1 (SERVING)"
+    answer = watcher.ask("d1")
+    assert answer["code"] == "UNAVAILABLE"
+    assert answer["text"] == "failed to publish message to d1: client not found for node d1"
+    assert watcher.ask("d2")["bytes"] > 0
+    mark = watcher.mark()
+    sample.control(health={"d1": "SERVING"})
+    assert watcher.node("d1", "up", after=mark)["was_down"]
+    assert watcher.ask("d1")["bytes"] > 0
+
+
+def test_a_hanging_node_ends_its_calls(pair):
+    sample, watcher = pair(FAST_PROBES)
+    sample.control(fault={"d1": {"hang": True}}, health={"d1": "HANG"})
+    began = time.monotonic()
+    answer = watcher.ask("d1", timeout_ms=30000)
+    assert answer["code"] == "UNAVAILABLE"
+    assert 1 < time.monotonic() - began < 6
+    watcher.node("d1", "down")
+    sample.control(fault={"d1": None}, health={"d1": "SERVING"})
+    watcher.wait_idle()
+
+
+def test_a_node_stops_and_starts(pair):
+    sample, watcher = pair()
+    mark = watcher.mark()
+    sample.control(stop=["d1"])
+    watcher.node("d1", "down", after=mark)
+    assert watcher.ask("d2")["bytes"] > 0
+    mark = watcher.mark()
+    sample.control(start={"d1": {}})
+    watcher.node("d1", "up", after=mark)
+    assert watcher.ask("d1")["bytes"] > 0
+
+
+def test_the_breaker(pair):
+    sample, watcher = pair("--dst-broadcast-timeout=200ms")
+    sample.fault("d1", hang=True)
+    for _ in range(4):
+        assert watcher.ask("d1", timeout_ms=250)["code"] == "DEADLINE_EXCEEDED"
+    slow = watcher.send("d1", timeout_ms=1500)
+    assert watcher.ask("d1", timeout_ms=250)["code"] == "DEADLINE_EXCEEDED"
+    down = watcher.node("d1", "down")
+    assert down["why"] == "circuit breaker open for node d1: 5 queries in a row were not answered"
+    answer = watcher.ask("d1")
+    assert answer["text"] == "failed to publish message to d1: circuit breaker open for node d1"
+    assert watcher.answer(slow)["code"] == "DEADLINE_EXCEEDED"  # it was let run to its own end
+    assert watcher.wait_idle()["links"] > 0
+    sample.fault("d1")
+
+
+def test_short_deadlines_open_no_breaker(pair):
+    sample, watcher = pair("--dst-broadcast-timeout=5s")
+    sample.fault("d1", hang=True)
+    for _ in range(8):
+        assert watcher.ask("d1", timeout_ms=50)["code"] == "DEADLINE_EXCEEDED"
+    sample.fault("d1")
+    assert watcher.ask("d1")["bytes"] > 0
+
+
+# --------------------------------------------------------------------- goodbyes
+
+
+class Generation(grpc.GenericRpcHandler):
+    """A data node in a few lines; several can share a port, and `leave` says goodbye with GOAWAY."""
+
+    def __init__(self, name, port=0):
+        self.name, self.answered = name, 0
+        self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), handlers=[self],
+                                  options=[("grpc.so_reuseport", 1)])
+        self.port = self.server.add_insecure_port(f"127.0.0.1:{port}")
+        self.server.start()
+
+    def service(self, details):
+        method = details.method.rsplit("/", 1)[1]
+        if method == "Send":
+            return grpc.stream_stream_rpc_method_handler(self.send)
+        if method == "WatchSchemas":
+            return grpc.stream_stream_rpc_method_handler(self.watch)
+        if method == "ListSchemas":
+            return grpc.unary_stream_rpc_method_handler(lambda request, context: iter(()))
+        return grpc.unary_unary_rpc_method_handler({"Check": self.check, "GetCurrentNode": self.node}[method])
+
+    def check(self, _request, _context):
+        return message("grpc.health.v1.HealthCheckResponse", {"status": "SERVING"}).SerializeToString()
+
+    def node(self, _request, _context):
+        address = f"127.0.0.1:{self.port}"
+        return message("database.v1.GetCurrentNodeResponse", {"node": {
+            "metadata": {"name": "d1"}, "roles": ["ROLE_META", "ROLE_DATA"], "grpcAddress": address,
+            "propertySchemaGrpcAddress": address}}).SerializeToString()
+
+    def watch(self, requests, _context):
+        for _ in requests:
+            yield message("schema.v1.WatchSchemasResponse",
+                          {"eventType": "SCHEMA_EVENT_TYPE_REPLAY_DONE"}).SerializeToString()
+
+    def send(self, requests, _context):
+        for request in requests:
+            asked = message("cluster.v1.SendRequest")
+            asked.ParseFromString(request)
+            if asked.group == "slow":
+                time.sleep(1.5)
+            self.answered += 1
+            yield message("cluster.v1.SendResponse", {"error": f"from {self.name}"}).SerializeToString()
+
+    def leave(self):
+        return self.server.stop(10)
+
+
+def test_goodbye_costs_no_query(watch, tmp_path):
+    old = Generation("old")
+    path = tmp_path / "nodes.yaml"
+    path.write_text(yaml.safe_dump({"nodes": [{"grpc_address": f"127.0.0.1:{old.port}"}]}))
+    watcher = watch(path)
+    watcher.node("d1", "up")
+    slow = [watcher.send("d1", group="slow", timeout_ms=10000) for _ in range(5)]
+    time.sleep(0.2)
+    new = Generation("new", old.port)
+    mark = watcher.mark()
+    left = old.leave()
+    for _ in range(100):
+        assert "bytes" in watcher.ask("d1")
+    for number in slow:
+        assert "bytes" in watcher.answer(number)
+    left.wait()
+    assert not [event for event in watcher.events[mark:] if event.get("state") == "down"]
+    assert old.answered >= 5 and new.answered > 0
+    assert watcher.log_lines("data node drains its connection")
+    live = watcher.wait_idle()
+    deadline = time.monotonic() + 5
+    while watcher.live()["node_links"] != 1:
+        assert time.monotonic() < deadline, live
+        time.sleep(0.05)
+    watcher.finish()
+    new.server.stop(0).wait()
+
+
+# ------------------------------------------------------------------------- many
+
+
+def test_many_calls_some_of_them_cancelled(pair):
+    sample, watcher = pair()
+    sample.fault("d2", delay_ms=20)
+    chance = random.Random(1)
+    numbers, cancelled = [], set()
+    for _ in range(300):
+        numbers.append(watcher.send(chance.choice(["d1", "d2"]), timeout_ms=20000))
+        if chance.random() < 0.3:
+            number = chance.choice(numbers)
+            watcher.tell(cancel=number)
+            cancelled.add(number)
+    for number in numbers:
+        if number not in cancelled:
+            assert watcher.answer(number, 30)["bytes"] > 0
+    watcher.wait_idle()
+
+
+def test_calls_while_the_node_comes_and_goes(pair):
+    sample, watcher = pair()
+    numbers = []
+    for _ in range(5):
+        numbers += [watcher.send("d1", timeout_ms=5000) for _ in range(20)]
+        sample.control(cut=["d1"])
+        numbers += [watcher.send("d1", timeout_ms=5000) for _ in range(20)]
+        time.sleep(0.3)
+    answers = [watcher.answer(number) for number in numbers]
+    assert all(answer.get("code") in (None, "UNAVAILABLE") for answer in answers)
+    watcher.wait_idle()
