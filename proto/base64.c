@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/base64.h"
 
+#include <stdlib.h>
+
 size_t base64_bound(size_t len)
 {
     return len / 4 * 3 + 3;
@@ -57,4 +59,25 @@ bool base64_decode(struct slice text, uint8_t *bytes, size_t *len_out)
     }
     *len_out = len;
     return true;
+}
+
+char *base64_encode(struct slice bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = calloc(1, (bytes.len + 2) / 3 * 4 + 1);
+    if (text == NULL) {
+        abort();
+    }
+    char *at = text;
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        size_t left = bytes.len - i;
+        uint32_t bits = (uint32_t)bytes.ptr[i] << 16;
+        bits |= left > 1 ? (uint32_t)bytes.ptr[i + 1] << 8 : 0;
+        bits |= left > 2 ? bytes.ptr[i + 2] : 0;
+        *at++ = digits[bits >> 18];
+        *at++ = digits[bits >> 12 & 63];
+        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+        *at++ = left > 2 ? digits[bits & 63] : '=';
+    }
+    return text;
 }

@@ -4,6 +4,9 @@
 
 #include "frame/slice.h"
 
+/* The standard alphabet with padding; freed by the caller. */
+char *base64_encode(struct slice bytes);
+
 /* An upper bound of the bytes that `len` characters stand for. */
 size_t base64_bound(size_t len);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/rfc3339.h"
 
+#include <stdio.h>
+#include <time.h>
+
 struct scan {
     struct slice text;
     size_t at;
@@ -108,4 +111,28 @@ bool rfc3339_parse(struct slice text, struct moment *moment)
     /* 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z, offsets applied. */
     bool in_range = moment->seconds >= -62135596800 && moment->seconds <= 253402300799;
     return !scan.bad && scan.at == text.len && in_range;
+}
+
+void rfc3339_print(struct moment moment, char text[RFC3339_SIZE])
+{
+    struct tm tm;
+    time_t seconds = (time_t)moment.seconds;
+    if (gmtime_r(&seconds, &tm) == NULL || tm.tm_year + 1900 > 9999 || tm.tm_year + 1900 < 1) {
+        snprintf(text, RFC3339_SIZE, "%lld.%09d", (long long)moment.seconds, (int)moment.nanos);
+        return; /* no such text: the number says as much */
+    }
+    size_t len = (size_t)snprintf(text, RFC3339_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d",
+                                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                                  tm.tm_min, tm.tm_sec);
+    int digits = moment.nanos == 0             ? 0
+                 : moment.nanos % 1000000 == 0 ? 3
+                 : moment.nanos % 1000 == 0    ? 6
+                                               : 9;
+    int shown = digits == 3   ? moment.nanos / 1000000
+                : digits == 6 ? moment.nanos / 1000
+                              : moment.nanos;
+    if (digits > 0) {
+        len += (size_t)snprintf(text + len, RFC3339_SIZE - len, ".%0*d", digits, shown);
+    }
+    snprintf(text + len, RFC3339_SIZE - len, "Z");
 }

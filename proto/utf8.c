@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/utf8.h"
 
+#include <stdlib.h>
+
 /* By the table of well-formed byte sequences (Unicode, table 3-7): what the first byte allows for
  * the second one; all further ones are 80..BF. */
 struct lead {
@@ -69,4 +71,24 @@ bool utf8_valid(struct slice text)
         text.len -= step;
     }
     return true;
+}
+
+char *utf8_replace(struct slice text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    char *clean = calloc(1, 3 * text.len + 1);
+    if (clean == NULL) {
+        abort();
+    }
+    char *to = clean;
+    while (text.len > 0) {
+        size_t step = ascii(text);
+        step = step > 0 ? step : sequence(text);
+        memcpy(to, step > 0 ? (const char *)text.ptr : replacement, step > 0 ? step : 3);
+        to += step > 0 ? step : 3;
+        step = step > 0 ? step : 1;
+        text.ptr += step;
+        text.len -= step;
+    }
+    return clean;
 }

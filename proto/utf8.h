@@ -5,3 +5,7 @@
 
 /* Well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool utf8_valid(struct slice text);
+
+/* A copy with U+FFFD in place of each byte that is not part of a well-formed sequence; freed by the
+ * caller. */
+char *utf8_replace(struct slice text);

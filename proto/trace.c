@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/trace.h"
+
+#include "frame/wire.h"
+#include "proto/pbw.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000
+
+/* An encoded field, key and length included, waiting for its message to close. */
+struct piece {
+    struct piece *next; /* borrow: region */
+    struct slice bytes; /* borrow: region */
+};
+
+struct pieces {
+    struct piece *first;
+    struct piece **tail;
+    size_t len;
+    size_t count;
+};
+
+struct trace {
+    struct arena *arena; /* borrow: outlives it */
+    struct slice id;
+    bool failed;
+    struct pieces spans;
+};
+
+struct trace_span {
+    struct trace *trace;       /* borrow */
+    struct trace_span *parent; /* borrow */
+    struct piece *place;       /* borrow: where it will stand among its siblings; NULL: left out */
+    int64_t began;
+    bool failed;
+    struct slice message;
+    struct pieces tags;
+    struct pieces children;
+    size_t ignored; /* children beyond the limit */
+};
+
+static struct piece *pieces_add(struct pieces *pieces, struct arena *arena, struct slice bytes)
+{
+    struct piece *piece = arena_new(arena, struct piece);
+    piece->bytes = bytes;
+    if (pieces->tail == NULL) {
+        pieces->tail = &pieces->first;
+    }
+    *pieces->tail = piece;
+    pieces->tail = &piece->next;
+    pieces->len += bytes.len;
+    pieces->count++;
+    return piece;
+}
+
+static uint8_t *pieces_write(uint8_t *at, const struct pieces *pieces)
+{
+    for (const struct piece *piece = pieces->first; piece != NULL; piece = piece->next) {
+        at = pbw_copy(at, piece->bytes);
+    }
+    return at;
+}
+
+/* A varint field; nothing when it is 0, as proto3 has it. */
+static size_t varint_size(uint32_t number, uint64_t value)
+{
+    return value == 0 ? 0 : pbw_key_size(number) + pbw_varint_size(value);
+}
+
+static uint8_t *varint_write(uint8_t *at, uint32_t number, uint64_t value)
+{
+    return value == 0 ? at : pbw_varint(pbw_key(at, number, PBW_VARINT), value);
+}
+
+static size_t time_size(int64_t at)
+{
+    return varint_size(1, (uint64_t)(at / NS_PER_SECOND)) +
+           varint_size(2, (uint64_t)(at % NS_PER_SECOND));
+}
+
+static uint8_t *time_write(uint8_t *to, uint32_t number, int64_t at)
+{
+    to = pbw_varint(pbw_key(to, number, PBW_BYTES), time_size(at));
+    to = varint_write(to, 1, (uint64_t)(at / NS_PER_SECOND));
+    return varint_write(to, 2, (uint64_t)(at % NS_PER_SECOND));
+}
+
+/* RFC 3339 with nanoseconds, without trailing zeros of the fraction, as Go prints it. */
+static struct slice time_text(struct arena *arena, int64_t at)
+{
+    time_t seconds = (time_t)(at / NS_PER_SECOND);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    char text[64];
+    size_t len = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (at % NS_PER_SECOND != 0) {
+        len += (size_t)snprintf(text + len, sizeof text - len, ".%09lld",
+                                (long long)(at % NS_PER_SECOND));
+        while (text[len - 1] == '0') {
+            len--;
+        }
+    }
+    text[len++] = 'Z';
+    return arena_copy(arena, slice_of(text, len));
+}
+
+struct trace *trace_open(struct arena *arena, int64_t now)
+{
+    struct trace *trace = arena_new(arena, struct trace);
+    trace->arena = arena;
+    trace->id = time_text(arena, now);
+    return trace;
+}
+
+/* A place among the parent's children, or NULL when it has too many. */
+static struct piece *take_place(struct trace *trace, struct trace_span *parent)
+{
+    struct pieces *siblings = parent == NULL ? &trace->spans : &parent->children;
+    if (parent != NULL && siblings->count >= TRACE_MAX_CHILDREN) {
+        parent->ignored++;
+        return NULL;
+    }
+    return pieces_add(siblings, trace->arena, slice_of(NULL, 0));
+}
+
+static struct slice print(struct arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static struct slice print(struct arena *arena, const char *format, va_list arguments)
+{
+    char text[4096];
+    int len = vsnprintf(text, sizeof text, format, arguments);
+    size_t used = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    return arena_copy(arena, slice_of(text, used));
+}
+
+struct trace_span *trace_span(struct trace *trace, struct trace_span *parent, int64_t now,
+                              const char *message, ...)
+{
+    if (trace == NULL) {
+        return NULL;
+    }
+    struct trace_span *span = arena_new(trace->arena, struct trace_span);
+    span->trace = trace;
+    span->parent = parent;
+    span->place = take_place(trace, parent);
+    span->began = now;
+    va_list arguments;
+    va_start(arguments, message);
+    span->message = print(trace->arena, message, arguments);
+    va_end(arguments);
+    return span;
+}
+
+void trace_tag_bytes(struct trace_span *span, const char *key, struct slice value)
+{
+    if (span == NULL) {
+        return;
+    }
+    struct slice name = slice_str(key);
+    size_t len = pbw_bytes_size(1, name.len) + pbw_bytes_size(2, value.len);
+    uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(4, len), 1);
+    uint8_t *at = pbw_varint(pbw_key(start, 4, PBW_BYTES), len);
+    at = pbw_bytes(pbw_bytes(at, 1, name), 2, value);
+    pieces_add(&span->tags, span->trace->arena, slice_of(start, (size_t)(at - start)));
+}
+
+void trace_tag(struct trace_span *span, const char *key, const char *format, ...)
+{
+    if (span == NULL) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    trace_tag_bytes(span, key, print(span->trace->arena, format, arguments));
+    va_end(arguments);
+}
+
+void trace_fail(struct trace_span *span, const char *text)
+{
+    if (span == NULL || span->failed) {
+        return;
+    }
+    span->failed = true;
+    span->trace->failed = true;
+    trace_tag_bytes(span, "error_msg", slice_str(text));
+}
+
+static bool is_failed_span(struct slice span)
+{
+    struct wire wire = wire_of(span);
+    struct wire_field field;
+    bool failed = false;
+    while (wire_next(&wire, &field) == WIRE_FIELD) {
+        if (field.number == 3 && field.type == WIRE_VARINT) {
+            failed = field.value != 0;
+        }
+    }
+    return failed;
+}
+
+static void attach_span(struct trace_span *span, struct slice child)
+{
+    struct piece *place = take_place(span->trace, span);
+    if (place != NULL) {
+        uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(6, child.len), 1);
+        uint8_t *end = pbw_bytes(start, 6, child);
+        place->bytes = slice_of(start, (size_t)(end - start));
+        span->children.len += place->bytes.len;
+    }
+    if (is_failed_span(child)) {
+        trace_fail(span, "sub span error");
+    }
+}
+
+void trace_attach(struct trace_span *span, struct slice trace)
+{
+    if (span == NULL) {
+        return;
+    }
+    struct wire wire = wire_of(trace);
+    struct wire_field field;
+    while (wire_next(&wire, &field) == WIRE_FIELD) {
+        if (field.number == 2 && field.type == WIRE_BYTES) {
+            attach_span(span, field.bytes);
+        }
+    }
+}
+
+static size_t span_size(const struct trace_span *span, int64_t now)
+{
+    return pbw_bytes_size(1, time_size(span->began)) + pbw_bytes_size(2, time_size(now)) +
+           varint_size(3, span->failed) + span->tags.len + pbw_bytes_size(5, span->message.len) +
+           span->children.len + varint_size(7, (uint64_t)(now - span->began));
+}
+
+static uint8_t *span_write(uint8_t *at, const struct trace_span *span, int64_t now)
+{
+    at = time_write(at, 1, span->began);
+    at = time_write(at, 2, now);
+    at = varint_write(at, 3, span->failed);
+    at = pieces_write(at, &span->tags);
+    at = pbw_bytes(at, 5, span->message);
+    at = pieces_write(at, &span->children);
+    return varint_write(at, 7, (uint64_t)(now - span->began));
+}
+
+void trace_end(struct trace_span *span, int64_t now)
+{
+    if (span == NULL) {
+        return;
+    }
+    if (span->ignored > 0) {
+        trace_tag(span, "ignored_child_spans", "%zu", span->ignored);
+    }
+    if (span->place == NULL) {
+        return;
+    }
+    uint32_t number = span->parent == NULL ? 2 : 6; /* Trace.spans, Span.children */
+    size_t len = span_size(span, now);
+    uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(number, len), 1);
+    uint8_t *at = span_write(pbw_varint(pbw_key(start, number, PBW_BYTES), len), span, now);
+    assert((size_t)(at - start) == pbw_bytes_size(number, len));
+    span->place->bytes = slice_of(start, (size_t)(at - start));
+    struct pieces *siblings = span->parent == NULL ? &span->trace->spans : &span->parent->children;
+    siblings->len += span->place->bytes.len;
+}
+
+struct slice trace_encode(struct trace *trace)
+{
+    if (trace == NULL) {
+        return slice_of(NULL, 0);
+    }
+    size_t len =
+        pbw_bytes_size(1, trace->id.len) + trace->spans.len + varint_size(3, trace->failed);
+    uint8_t *start = arena_alloc(trace->arena, len, 1);
+    uint8_t *at = pbw_bytes(start, 1, trace->id);
+    at = varint_write(pieces_write(at, &trace->spans), 3, trace->failed);
+    assert((size_t)(at - start) == len);
+    return slice_of(start, len);
+}

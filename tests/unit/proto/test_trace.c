@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Traces as protobuf-c reads them: the tree, tags, failures, and what nodes sent. */
+#include "proto/common.pb-c.h"
+#include "proto/trace.h"
+#include "tests/unit/frame/unit.h"
+
+#include <stdio.h>
+
+static struct charge charge;
+static struct arena arena;
+
+static void setup(void)
+{
+    arena_init(&arena, 1 << 20, NULL, &charge);
+}
+
+static void teardown(void)
+{
+    arena_fini(&arena);
+    ck_assert_uint_eq(charge.total, 0);
+}
+
+static Banyandb__Common__V1__Trace *decode(struct trace *trace)
+{
+    struct slice bytes = trace_encode(trace);
+    Banyandb__Common__V1__Trace *message =
+        banyandb__common__v1__trace__unpack(NULL, bytes.len, bytes.ptr);
+    ck_assert_ptr_nonnull(message);
+    return message;
+}
+
+START_TEST(a_tree_of_two_levels)
+{
+    struct trace *trace = trace_open(&arena, 1700000000120000000);
+    struct trace_span *root = trace_span(trace, NULL, 1700000000120000000, "root");
+    trace_tag(root, "answer", "%d", 42);
+    struct trace_span *first = trace_span(trace, root, 1700000000130000000, "child-%s", "a");
+    struct trace_span *second = trace_span(trace, root, 1700000000140000000, "child-b");
+    trace_end(second, 1700000000150000001);
+    trace_end(first, 1700000000160000000);
+    trace_end(root, 1700000001120000000);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert_str_eq(read->trace_id, "2023-11-14T22:13:20.12Z");
+    ck_assert(!read->error);
+    ck_assert_uint_eq(read->n_spans, 1);
+    const Banyandb__Common__V1__Span *span = read->spans[0];
+    ck_assert_str_eq(span->message, "root");
+    ck_assert_int_eq(span->duration, 1000000000);
+    ck_assert_int_eq(span->start_time->seconds, 1700000000);
+    ck_assert_int_eq(span->start_time->nanos, 120000000);
+    ck_assert_int_eq(span->end_time->seconds, 1700000001);
+    ck_assert_str_eq(span->tags[0]->key, "answer");
+    ck_assert_str_eq(span->tags[0]->value, "42");
+    ck_assert_uint_eq(span->n_children, 2);
+    ck_assert_str_eq(span->children[0]->message, "child-a");
+    ck_assert_int_eq(span->children[0]->duration, 30000000);
+    ck_assert_int_eq(span->children[1]->duration, 10000001);
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
+START_TEST(a_failure_is_told_once)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "root");
+    struct trace_span *child = trace_span(trace, root, 6, "child");
+    trace_fail(child, "why");
+    trace_fail(child, "why else");
+    trace_end(child, 7);
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert(read->error);
+    ck_assert(!read->spans[0]->error); /* parents are not marked for a child */
+    const Banyandb__Common__V1__Span *failed = read->spans[0]->children[0];
+    ck_assert(failed->error);
+    ck_assert_uint_eq(failed->n_tags, 1);
+    ck_assert_str_eq(failed->tags[0]->key, "error_msg");
+    ck_assert_str_eq(failed->tags[0]->value, "why");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
+/* A node's trace with one root span, encoded. */
+static struct slice node_trace(bool failed)
+{
+    struct trace *trace = trace_open(&arena, 1);
+    struct trace_span *root = trace_span(trace, NULL, 1, "data-node");
+    if (failed) {
+        trace_fail(root, "broken");
+    }
+    trace_end(root, 2);
+    return trace_encode(trace);
+}
+
+START_TEST(a_nodes_spans_become_children)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "broadcast");
+    trace_attach(root, node_trace(false));
+    trace_attach(root, slice_of("\x12\x7f", 2)); /* a span that passes the end */
+    trace_attach(root, node_trace(true));
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert_uint_eq(read->spans[0]->n_children, 2);
+    ck_assert_str_eq(read->spans[0]->children[1]->message, "data-node");
+    ck_assert(read->error);
+    ck_assert(read->spans[0]->error);
+    ck_assert_str_eq(read->spans[0]->tags[0]->value, "sub span error");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
+START_TEST(too_many_children_are_counted)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "root");
+    for (int i = 0; i < TRACE_MAX_CHILDREN + 3; i++) {
+        trace_end(trace_span(trace, root, 6, "child-%d", i), 7);
+    }
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert_uint_eq(read->spans[0]->n_children, TRACE_MAX_CHILDREN);
+    ck_assert_str_eq(read->spans[0]->tags[0]->key, "ignored_child_spans");
+    ck_assert_str_eq(read->spans[0]->tags[0]->value, "3");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
+START_TEST(an_untraced_query_costs_nothing)
+{
+    struct trace_span *span = trace_span(NULL, NULL, 5, "root");
+    ck_assert_ptr_null(span);
+    trace_tag(span, "key", "value");
+    trace_fail(span, "why");
+    trace_attach(span, slice_of("", 0));
+    trace_end(span, 6);
+    ck_assert_uint_eq(trace_encode(NULL).len, 0);
+    ck_assert_uint_eq(arena.capacity, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trace");
+    TCase *tcase = tcase_create("trace");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_tree_of_two_levels);
+    tcase_add_test(tcase, a_failure_is_told_once);
+    tcase_add_test(tcase, a_nodes_spans_become_children);
+    tcase_add_test(tcase, too_many_children_are_counted);
+    tcase_add_test(tcase, an_untraced_query_costs_nothing);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
