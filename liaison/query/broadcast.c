@@ -4,17 +4,10 @@
 
 #include "liaison/cluster/selection.h"
 #include "liaison/query/completeness.h"
-#include "proto/moment.h"
 
 #include <stdlib.h>
 
 #define DEFAULT_TIMEOUT_NS 15000000000
-
-struct broadcast_group {
-    struct selection selection;
-    struct slice body; /* borrow: the arena */
-    const char *name;  /* borrow: the arena */
-};
 
 static const struct options *options_of(const struct broadcast *broadcast)
 {
@@ -46,44 +39,41 @@ static const int64_t *members_down_at(const struct broadcast *broadcast)
 static bool refuse_group(const struct broadcast *broadcast, size_t group, struct error *err)
 {
     err->code = ERROR_UNKNOWN; /* what clients know; the text tells more */
-    if (broadcast->request->group_count == 1) {
-        return error_prefix(err, "vec distributed plan: broadcast");
+    if (broadcast->refusal[0] == '\0') {
+        return false;
     }
-    return error_prefix(err, "vec distributed plan: broadcast group %.*s",
-                        SLICE_ARG(broadcast->request->groups[group].name));
+    if (broadcast->group_count == 1) {
+        return error_prefix(err, "%s", broadcast->refusal);
+    }
+    return error_prefix(err, "%s group %.*s", broadcast->refusal,
+                        SLICE_ARG(broadcast->groups[group].name));
 }
 
 static bool prepare_group(struct broadcast *broadcast, size_t i, const bool *up, struct error *err)
 {
-    const struct request_group *asked = &broadcast->request->groups[i];
-    struct broadcast_group *group = &broadcast->groups[i];
+    const struct request_group *asked = &broadcast->groups[i];
+    struct selection *selection = &broadcast->selections[i];
     size_t members = broadcast->world->member_count;
-    group->selection.asked = arena_array(broadcast->arena, uint32_t, members);
-    group->selection.missing = arena_array(broadcast->arena, uint32_t, members);
-    if (!selection_make(&group->selection, broadcast->world, up, asked->name, asked->selectors,
-                        asked->selector_count, err)) {
-        return refuse_group(broadcast, i, err);
-    }
-    group->name = arena_strdup(broadcast->arena, asked->name);
-    group->body = request_push(broadcast->request, i, broadcast->arena);
-    broadcast->call_count += group->selection.asked_count;
-    return true;
+    selection->asked = arena_array(broadcast->arena, uint32_t, members);
+    selection->missing = arena_array(broadcast->arena, uint32_t, members);
+    return selection_make(selection, broadcast->world, up, asked->name, asked->selectors,
+                          asked->selector_count, err) ||
+           refuse_group(broadcast, i, err);
 }
 
 static bool lacks_rows(const struct broadcast *broadcast, size_t group, const bool *up)
 {
-    if (broadcast->groups[group].selection.missing_count == 0) {
+    if (broadcast->selections[group].missing_count == 0) {
         return false;
     }
-    struct moment begin = moment_of(broadcast->request->message->time_range->begin);
     const struct completeness completeness = {
         .world = broadcast->world,
         .up = up,
         .down_at = members_down_at(broadcast),
-        .begin = begin.seconds * 1000000000 + begin.nanos,
+        .begin = broadcast->begin,
         .arena = broadcast->arena,
     };
-    return !completeness_holds(&completeness, &broadcast->request->groups[group]);
+    return !completeness_holds(&completeness, &broadcast->groups[group]);
 }
 
 /* Names of the marked members, in their order. */
@@ -112,8 +102,8 @@ static char *join_names(const struct world *world, const bool *marked)
 static void note_missing(struct broadcast *broadcast, const bool *up)
 {
     bool *missing = arena_array(broadcast->arena, bool, broadcast->world->member_count);
-    for (size_t group = 0; group < broadcast->request->group_count; group++) {
-        const struct selection *selection = &broadcast->groups[group].selection;
+    for (size_t group = 0; group < broadcast->group_count; group++) {
+        const struct selection *selection = &broadcast->selections[group];
         bool lacks = lacks_rows(broadcast, group, up);
         for (size_t i = 0; lacks && i < selection->missing_count; i++) {
             missing[selection->missing[i]] = true;
@@ -124,10 +114,9 @@ static void note_missing(struct broadcast *broadcast, const bool *up)
 
 bool broadcast_prepare(struct broadcast *broadcast, struct error *err)
 {
-    size_t groups = broadcast->request->group_count;
     const bool *up = members_up(broadcast);
-    broadcast->groups = arena_array(broadcast->arena, struct broadcast_group, groups);
-    for (size_t i = 0; i < groups; i++) {
+    broadcast->selections = arena_array(broadcast->arena, struct selection, broadcast->group_count);
+    for (size_t i = 0; i < broadcast->group_count; i++) {
         if (!prepare_group(broadcast, i, up, err)) {
             return false;
         }
@@ -152,28 +141,35 @@ static uint64_t deadline(const struct broadcast *broadcast)
     return client != 0 && client < at ? client : at;
 }
 
-static void ask_group(const struct broadcast *broadcast, size_t i, struct fanout *fanout)
+size_t broadcast_size(const struct broadcast *broadcast, size_t group)
 {
-    const struct broadcast_group *group = &broadcast->groups[i];
+    return broadcast->selections[group].asked_count;
+}
+
+void broadcast_ask_one(const struct broadcast *broadcast, struct fanout *fanout,
+                       const struct broadcast_question *question, size_t rank)
+{
+    /* a string of the message: a NUL follows */
+    const char *group = (const char *)broadcast->groups[question->group].name.ptr;
+    const struct member *member = &broadcast->world->members[rank];
     const struct node_call_options options = {
-        .topic = "v1:internal-measure-query",
-        .body = group->body,
-        .group = group->name,
+        .topic = question->topic,
+        .body = question->body,
+        .group = group,
         .sender_node = options_of(broadcast)->node_name,
         .deadline = deadline(broadcast),
         .charge = broadcast->charge,
     };
-    for (size_t j = 0; j < group->selection.asked_count; j++) {
-        uint32_t rank = group->selection.asked[j];
-        const struct member *member = &broadcast->world->members[rank];
-        fanout_ask(fanout, i, rank, executor_node(broadcast->executor, member), &options);
-    }
+    const struct fanout_source source = {
+        .question = question->number, .rank = rank, .name = member->name};
+    fanout_ask(fanout, &source, executor_node(broadcast->executor, member), &options);
 }
 
-void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout)
+void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout,
+                   const struct broadcast_question *question)
 {
-    for (size_t i = 0; i < broadcast->request->group_count; i++) {
-        ask_group(broadcast, i, fanout);
+    const struct selection *selection = &broadcast->selections[question->group];
+    for (size_t i = 0; i < selection->asked_count; i++) {
+        broadcast_ask_one(broadcast, fanout, question, selection->asked[i]);
     }
-    fanout_seal(fanout);
 }

@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whom a plan asks: for each group the nodes of its stages that are up; and which rows the answer
- * will lack because others are not.
+ * Whom a job asks: for each group the nodes of its stages that are up; and which rows the answer
+ * will lack because others are not. The choice is made once and holds for all its questions.
  */
 #pragma once
 
 #include "liaison/query/executor.h"
 #include "liaison/query/fanout.h"
-#include "proto/request.h"
+#include "proto/request_group.h"
 
 struct broadcast {
-    struct executor *executor;     /* borrow */
-    const struct world *world;     /* borrow: the query's */
-    const struct request *request; /* borrow: planned */
-    struct arena *arena;           /* borrow: the query's */
-    struct charge *charge;         /* borrow: the query's; pays for the answers */
-    uint64_t client_deadline;      /* loop_now's clock, 0 = none */
+    struct executor *executor;          /* borrow */
+    const struct world *world;          /* borrow: the query's */
+    const struct request_group *groups; /* borrow: planned */
+    size_t group_count;
+    int64_t begin;         /* of the range asked, ns since the epoch */
+    const char *refusal;   /* borrow: before a text that says why nobody can be asked; "" = none */
+    struct arena *arena;   /* borrow: the query's */
+    struct charge *charge; /* borrow: the query's; pays for the answers */
+    uint64_t client_deadline; /* loop_now's clock, 0 = none */
 
-    size_t call_count; /* after broadcast_prepare */
-    char *incomplete;  /* own, the caller's: names of the nodes that the answer lacks, or NULL */
-    struct broadcast_group *groups; /* borrow: the arena */
+    char *incomplete; /* own, the caller's: names of the nodes that the answer lacks, or NULL */
+    struct selection *selections; /* borrow: the arena; one for each group */
+};
+
+struct broadcast_question {
+    size_t number; /* what answers tell it by */
+    size_t group;
+    const char *topic;
+    struct slice body; /* borrow */
 };
 
 /* False: nobody can be asked for some group, or --incomplete=fail and the answer would lack rows.
  */
 bool broadcast_prepare(struct broadcast *broadcast, struct error *err) MUST_CHECK;
-/* Asks all of them and seals the fan-out. */
-void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout);
+/* How many nodes are asked for the group. */
+size_t broadcast_size(const struct broadcast *broadcast, size_t group);
+/* Asks all of the group's nodes, or only the one of this rank. */
+void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout,
+                   const struct broadcast_question *question);
+void broadcast_ask_one(const struct broadcast *broadcast, struct fanout *fanout,
+                       const struct broadcast_question *question, size_t rank);

@@ -48,9 +48,10 @@ struct job {
     LIST_ENTRY(job) running; /* in the executor's list while query is set */
 
     /* Set by the executor before done, read by the edge. */
-    struct chain response; /* own: not charged while it crosses */
-    struct error status;   /* code NONE = OK */
-    char *incomplete;      /* own: names of nodes that the answer lacks, or NULL */
+    struct chain response;   /* own: not charged while it crosses */
+    struct error status;     /* code NONE = OK */
+    char *incomplete;        /* own: names of nodes that the answer lacks, or NULL */
+    const char *approximate; /* borrow: static; what of the answer is approximate, or NULL */
 
     /* Edge only. */
     void *owner;    /* borrow: the edge's */

@@ -6,11 +6,7 @@
  */
 #include "liaison/query/query.h"
 
-#include "frame/envelope.h"
-#include "liaison/query/broadcast.h"
-#include "liaison/query/fanout.h"
-#include "merge/merge.h"
-#include "proto/response.h"
+#include "liaison/query/measure_work.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -18,14 +14,11 @@
 
 #define MODULE "DISTRIBUTED-QUERY"
 
-/* A turn's share of a long merge: some milliseconds. */
-#define ROWS_PER_TURN 4096
-
 enum query_state {
     QUERY_WAITING,  /* for a revision of the schema; guarded by gate_until */
     QUERY_PLANNING, /* for nothing: bytes → plan */
     QUERY_ASKING,   /* for the nodes; each call has its deadline */
-    QUERY_MERGING,  /* for the loop: a share of rows each turn */
+    QUERY_MERGING,  /* for the loop: a share of the answer each turn */
     QUERY_ENDED,    /* to be freed after this turn */
 };
 
@@ -43,11 +36,8 @@ struct query {
     struct arena arena;
     struct msg *bytes;   /* pin: the request */
     struct world *world; /* one count */
-    struct request request;
-    struct fanout *fanout; /* borrow: region */
-    struct merge *merge;   /* borrow: region */
-    struct chain chain;    /* own: the response so far */
-    struct response response;
+    struct chain chain;  /* own: the response so far */
+    struct work *work;   /* borrow: region; what this kind of job does at each step */
 };
 
 static const struct options *options_of(const struct query *query)
@@ -58,11 +48,6 @@ static const struct options *options_of(const struct query *query)
 static struct loop *loop_of(const struct query *query)
 {
     return executor_loop(query->executor);
-}
-
-static size_t budget_of(const struct query *query)
-{
-    return (size_t)options_of(query)->measure_vectorized_query_memory_mib << 20;
 }
 
 static void set_state(struct query *query, enum query_state state)
@@ -85,23 +70,24 @@ static void free_query(void *object)
 static void log_if_slow(const struct query *query, uint64_t took)
 {
     const struct options *options = options_of(query);
+    const struct work *work = query->work;
     if (options->dst_slow_query <= 0 || took <= (uint64_t)options->dst_slow_query ||
-        query->request.message == NULL || query->request.trace) {
+        work->name == NULL || work->trace) {
         return;
     }
     log_warn(executor_setup(query->executor)->log, MODULE,
-             "measure slow query; latency=%.3f measure=%s group=%s resp_count=%zu peak_bytes=%zu",
-             (double)took / 1e6, query->request.message->name, query->request.message->groups[0],
-             query->response.rows, query->charge.peak);
+             "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu",
+             work->ops->slow, (double)took / 1e6, work->name, SLICE_ARG(work->groups[0].name),
+             work->result_count, query->charge.peak);
 }
 
 static void count(const struct query *query, enum metric metric, int64_t amount)
 {
-    const struct request *request = &query->request;
-    for (size_t i = 0; i < request->group_count; i++) {
+    const struct work *work = query->work;
+    for (size_t i = 0; i < work->group_count; i++) {
         char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(request->groups[i].name));
-        const char *labels[] = {group, "measure", "query"};
+        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        const char *labels[] = {group, "measure", work->ops->method};
         metrics_add(metrics_series(executor_setup(query->executor)->metrics, metric, labels),
                     amount);
     }
@@ -109,9 +95,9 @@ static void count(const struct query *query, enum metric metric, int64_t amount)
 
 static void count_incomplete(const struct query *query)
 {
-    for (size_t i = 0; i < query->request.group_count; i++) {
+    for (size_t i = 0; i < query->work->group_count; i++) {
         char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(query->request.groups[i].name));
+        snprintf(group, sizeof group, "%.*s", SLICE_ARG(query->work->groups[i].name));
         const char *labels[] = {group};
         metrics_add(
             metrics_series(executor_setup(query->executor)->metrics, METRIC_INCOMPLETE, labels), 1);
@@ -129,8 +115,8 @@ static void count_refused(const struct query *query, const struct error *err)
 
 static void give_back(struct query *query)
 {
-    fanout_close(&query->fanout);
-    merge_close(&query->merge);
+    fanout_close(&query->work->fanout);
+    query->work->ops->close(query->work);
     chain_fini(&query->chain);
     msg_release(&query->bytes);
     arena_fini(&query->arena);
@@ -156,6 +142,7 @@ static void end(struct query *query, const struct error *err)
         job->status = *err;
     } else {
         chain_move(&query->chain, &job->response);
+        job->approximate = query->work->approximate;
         log_if_slow(query, took);
     }
     job->query = NULL;
@@ -167,7 +154,7 @@ static void end(struct query *query, const struct error *err)
 
 static void fail(struct query *query, struct error *err)
 {
-    request_wrap_error(&query->request, err);
+    query->work->ops->wrap(query->work, err);
     end(query, err);
 }
 
@@ -183,18 +170,6 @@ void query_cancel(struct query *query, enum error_code code, const char *why)
 
 /* Merging */
 
-static bool check_budget(const struct query *query, struct error *err)
-{
-    if (query->charge.total <= budget_of(query)) {
-        return true;
-    }
-    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "the query holds %zu bytes of its %zu (--measure-vectorized-query-memory-mib"
-                     "=%lld); ask for a narrower time range, fewer tags or fields, or a limit",
-                     query->charge.total, budget_of(query),
-                     (long long)options_of(query)->measure_vectorized_query_memory_mib);
-}
-
 static void on_turn(struct loop_task *task)
 {
     struct query *query = (struct query *)((char *)task - offsetof(struct query, turn));
@@ -202,20 +177,14 @@ static void on_turn(struct loop_task *task)
         return; /* cancelled since */
     }
     struct error err;
-    enum merge_state state = merge_run(query->merge, &query->response.sink, ROWS_PER_TURN, &err);
-    if (state != MERGE_FAILED && !check_budget(query, &err)) {
-        state = MERGE_FAILED;
-    }
-    switch (state) {
+    switch (query->work->ops->turn(query->work, &err)) {
     case MERGE_MORE:
         loop_defer(loop_of(query), &query->turn);
         break;
     case MERGE_DONE:
-        response_statuses(&query->response, &query->request);
         end(query, NULL);
         break;
     case MERGE_FAILED:
-        error_prefix(&err, "vec distributed plan: merge rows");
         fail(query, &err);
         break;
     }
@@ -223,27 +192,16 @@ static void on_turn(struct loop_task *task)
 
 /* Asking */
 
-static bool on_answer(void *owner, size_t group, size_t rank, struct msg *msg, struct slice body,
-                      struct error *err)
+static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
+                      struct slice body, struct error *err)
 {
-    struct query *query = owner;
-    struct answer answer;
-    if (!envelope_answer(body, &answer, err)) {
-        return false;
-    }
-    if (answer.frame.len > 0) {
-        return merge_feed(query->merge, group, rank, msg, answer.frame, err) &&
-               check_budget(query, err);
-    }
-    if (answer.has_points) {
-        return error_set(
-            err, ERROR_UNKNOWN,
-            "vec distributed plan: got data_points proto response under raw wire mode");
-    }
-    if (answer.trace_error) {
-        return error_set(err, ERROR_UNKNOWN, "data node trace error");
-    }
-    return true;
+    struct work *work = ((struct query *)owner)->work;
+    return work->ops->answer(work, source, msg, body, err);
+}
+
+static bool on_admit(void *owner, size_t declared, struct error *err)
+{
+    return work_admit(((struct query *)owner)->work, declared, err);
 }
 
 static void on_complete(void *owner, const struct error *failed)
@@ -258,42 +216,39 @@ static void on_complete(void *owner, const struct error *failed)
     loop_defer(loop_of(query), &query->turn);
 }
 
-/* A message is refused before it is buffered when it cannot fit. */
-static bool admit(void *owner, size_t declared, struct error *err)
+static bool choose_nodes(struct query *query, struct error *err)
 {
-    const struct query *query = owner;
-    size_t budget = budget_of(query);
-    if (query->charge.total + declared <= budget) {
-        return true;
-    }
-    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "a node's answer of %zu bytes does not fit the query's memory budget: %zu of "
-                     "%zu bytes are in use; ask for a narrower time range, fewer tags, or a limit",
-                     declared, query->charge.total, budget);
+    struct work *work = query->work;
+    work->broadcast = (struct broadcast){
+        .executor = query->executor,
+        .world = query->world,
+        .groups = work->groups,
+        .group_count = work->group_count,
+        .begin = work->begin,
+        .refusal = work->ops->refusal,
+        .arena = &query->arena,
+        .charge = &query->charge,
+        .client_deadline = query->job->deadline,
+    };
+    bool prepared = broadcast_prepare(&work->broadcast, err);
+    query->job->incomplete = work->broadcast.incomplete;
+    return prepared;
 }
 
 static bool ask(struct query *query, struct error *err)
 {
     static const struct fanout_events events = {
-        .admit = admit, .on_answer = on_answer, .on_complete = on_complete};
-    struct broadcast broadcast = {
-        .executor = query->executor,
-        .world = query->world,
-        .request = &query->request,
-        .arena = &query->arena,
-        .charge = &query->charge,
-        .client_deadline = query->job->deadline,
-    };
-    bool prepared = broadcast_prepare(&broadcast, err);
-    query->job->incomplete = broadcast.incomplete;
-    if (!prepared) {
+        .admit = on_admit, .on_answer = on_answer, .on_complete = on_complete};
+    struct work *work = query->work;
+    if (!choose_nodes(query, err)) {
         return false;
     }
-    query->merge =
-        merge_open(&query->request.plan, options_of(query)->frame_versions, &query->arena);
-    query->fanout = fanout_open(&query->arena, broadcast.call_count, &events, query);
+    work->fanout = fanout_open(&query->arena, work->ops->open(work), &events, query);
     set_state(query, QUERY_ASKING);
-    broadcast_ask(&broadcast, query->fanout);
+    if (!work->ops->ask(work, err)) {
+        return false;
+    }
+    fanout_seal(work->fanout);
     return true;
 }
 
@@ -302,8 +257,7 @@ static bool ask(struct query *query, struct error *err)
 static void plan_and_ask(struct query *query)
 {
     struct error err;
-    if (!request_plan(&query->request, query->world->catalog, options_of(query)->data_node_selector,
-                      &query->arena, &err)) {
+    if (!query->work->ops->plan(query->work, &err)) {
         end(query, &err);
         return;
     }
@@ -333,6 +287,7 @@ static void gate(struct query *query)
     if (executor_world(query->executor) != NULL) {
         query->world = world_retain(executor_world(query->executor));
     }
+    query->work->world = query->world;
     struct error err;
     if (!has_catalog(query)) {
         error_set(&err, ERROR_UNAVAILABLE,
@@ -345,12 +300,11 @@ static void gate(struct query *query)
         return;
     }
     bool may_wait = loop_now(loop_of(query)) < query->gate_until;
-    switch (request_gate(&query->request, query->world->catalog, may_wait)) {
+    switch (query->work->ops->gate(query->work, may_wait)) {
     case REQUEST_GO_ON:
         plan_and_ask(query);
         break;
     case REQUEST_ANSWERED:
-        response_statuses(&query->response, &query->request);
         end(query, NULL);
         break;
     case REQUEST_WAIT:
@@ -362,6 +316,24 @@ static void gate(struct query *query)
 static void on_retry(struct loop_timer *timer)
 {
     gate((struct query *)((char *)timer - offsetof(struct query, retry)));
+}
+
+static const struct work_ops *ops_of(enum job_kind kind)
+{
+    switch (kind) {
+    case JOB_MEASURE_QUERY:
+        return &measure_work_ops;
+    }
+    return NULL;
+}
+
+static void open_work(struct query *query)
+{
+    struct work *work = work_new(ops_of(query->job->kind), &query->arena);
+    work->options = options_of(query);
+    work->chain = &query->chain;
+    work->charge = &query->charge;
+    query->work = work;
 }
 
 static struct query *query_new(struct executor *executor, struct job *job)
@@ -379,9 +351,10 @@ static struct query *query_new(struct executor *executor, struct job *job)
     query->charge.parent = executor_charge(executor);
     query->turn.run = on_turn;
     loop_timer_init(&query->retry, executor_loop(executor), on_retry);
-    arena_init(&query->arena, budget_of(query), executor_cache(executor), &query->charge);
+    size_t budget = (size_t)options_of(query)->measure_vectorized_query_memory_mib << 20;
+    arena_init(&query->arena, budget, executor_cache(executor), &query->charge);
     chain_init(&query->chain, &query->charge);
-    response_init(&query->response, &query->chain, budget_of(query), &query->arena);
+    open_work(query);
     return query;
 }
 
@@ -394,7 +367,7 @@ void query_start(struct executor *executor, struct job *job)
     query->bytes = job->request;
     job->request = NULL;
     msg_recharge(query->bytes, &query->charge);
-    bool parsed = request_parse(msg_bytes(query->bytes), &query->arena, &query->request, &err);
+    bool parsed = query->work->ops->parse(query->work, msg_bytes(query->bytes), &err);
     count(query, METRIC_STARTED, 1);
     if (!parsed) {
         end(query, &err);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "liaison/query/measure_work.h"
+
+#include "frame/envelope.h"
+#include "proto/moment.h"
+#include "proto/response.h"
+
+/* A turn's share of a long merge: some milliseconds. */
+#define ROWS_PER_TURN 4096
+
+struct measure {
+    struct work work; /* first */
+    struct request request;
+    struct merge *merge; /* borrow: region */
+    struct response response;
+};
+
+static struct measure *measure_of(struct work *work)
+{
+    return (struct measure *)work;
+}
+
+static bool parse(struct work *work, struct slice bytes, struct error *err)
+{
+    struct measure *measure = measure_of(work);
+    struct request *request = &measure->request;
+    response_init(&measure->response, work->chain, work_budget(work), work->arena);
+    if (!request_parse(bytes, work->arena, request, err)) {
+        return false;
+    }
+    work->name = request->message->name;
+    work->trace = request->trace;
+    work->group_count = request->group_count;
+    work->groups = request->groups;
+    return true;
+}
+
+static enum request_step gate(struct work *work, bool may_wait)
+{
+    struct measure *measure = measure_of(work);
+    enum request_step step = request_gate(&measure->request, work->world->catalog, may_wait);
+    if (step == REQUEST_ANSWERED) {
+        response_statuses(&measure->response, &measure->request);
+    }
+    /* The gate may have moved it. */
+    work->begin = moment_nanos(moment_of(measure->request.message->time_range->begin));
+    return step;
+}
+
+static bool plan(struct work *work, struct error *err)
+{
+    return request_plan(&measure_of(work)->request, work->world->catalog,
+                        work->options->data_node_selector, work->arena, err);
+}
+
+static size_t open_merge(struct work *work)
+{
+    struct measure *measure = measure_of(work);
+    measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
+    size_t calls = 0;
+    for (size_t i = 0; i < work->group_count; i++) {
+        calls += broadcast_size(&work->broadcast, i);
+    }
+    return calls;
+}
+
+static bool ask(struct work *work, struct error *err)
+{
+    const struct measure *measure = measure_of(work);
+    (void)err;
+    for (size_t i = 0; i < work->group_count; i++) {
+        const struct broadcast_question question = {
+            .number = i,
+            .group = i,
+            .topic = "v1:internal-measure-query",
+            .body = request_push(&measure->request, i, work->arena),
+        };
+        broadcast_ask(&work->broadcast, work->fanout, &question);
+    }
+    return true;
+}
+
+static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
+                   struct slice body, struct error *err)
+{
+    struct answer answer;
+    if (!envelope_answer(body, &answer, err)) {
+        return false;
+    }
+    if (answer.frame.len > 0) {
+        return merge_feed(measure_of(work)->merge, source->question, source->rank, msg,
+                          answer.frame, err) &&
+               work_check_budget(work, err);
+    }
+    if (answer.has_points) {
+        return error_set(
+            err, ERROR_UNKNOWN,
+            "vec distributed plan: got data_points proto response under raw wire mode");
+    }
+    if (answer.trace_error) {
+        return error_set(err, ERROR_UNKNOWN, "data node trace error");
+    }
+    return true;
+}
+
+static enum merge_state turn(struct work *work, struct error *err)
+{
+    struct measure *measure = measure_of(work);
+    enum merge_state state = merge_run(measure->merge, &measure->response.sink, ROWS_PER_TURN, err);
+    if (state != MERGE_FAILED && !work_check_budget(work, err)) {
+        state = MERGE_FAILED;
+    }
+    if (state == MERGE_FAILED) {
+        error_prefix(err, "vec distributed plan: merge rows");
+    }
+    if (state == MERGE_DONE) {
+        response_statuses(&measure->response, &measure->request);
+        work->result_count = measure->response.rows;
+    }
+    return state;
+}
+
+static void wrap(const struct work *work, struct error *err)
+{
+    request_wrap_error(&((const struct measure *)work)->request, err);
+}
+
+static void close_merge(struct work *work)
+{
+    merge_close(&measure_of(work)->merge);
+}
+
+const struct work_ops measure_work_ops = {
+    .size = sizeof(struct measure),
+    .method = "query",
+    .slow = "measure slow query",
+    .refusal = "vec distributed plan: broadcast",
+    .parse = parse,
+    .gate = gate,
+    .plan = plan,
+    .open = open_merge,
+    .ask = ask,
+    .answer = answer,
+    .turn = turn,
+    .wrap = wrap,
+    .close = close_merge,
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What differs between kinds of jobs: the steps that a query (query.h) takes on its way.
+ *
+ *     parse ─▶ gate ─▶ plan ─▶ open ─▶ ask ─▶ answer … ─▶ turn … ─▶ close
+ *
+ * A work is the kind's own struct, which begins with this one, in the query's region. It never ends
+ * the query by itself: each step returns, and the query goes on or ends. False: err says why, in
+ * the client's words after plan's refusals, to be wrapped (`wrap`) after the others'.
+ */
+#pragma once
+
+#include "liaison/query/broadcast.h"
+#include "merge/merge.h"
+#include "proto/request.h"
+
+struct work;
+
+struct work_ops {
+    size_t size;         /* of the kind's struct */
+    const char *method;  /* label of the metrics */
+    const char *slow;    /* how the log names one that took long */
+    const char *refusal; /* before a text that says why nobody can be asked; "" = nothing */
+
+    /* Client's bytes → request; fills what the work tells. */
+    bool (*parse)(struct work *work, struct slice bytes, struct error *err);
+    /* May be asked again later, with the world as it is then. */
+    enum request_step (*gate)(struct work *work, bool may_wait);
+    bool (*plan)(struct work *work, struct error *err);
+    /* Nodes are chosen: makes what takes their answers. How many calls may be open at a time. */
+    size_t (*open)(struct work *work);
+    /* The first questions to the nodes; more may be asked from answer. */
+    bool (*ask)(struct work *work, struct error *err);
+    /* One node's body; the message is borrowed. */
+    bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
+                   struct slice body, struct error *err);
+    /* A share of the way from answers to the response, some milliseconds long. */
+    enum merge_state (*turn)(struct work *work, struct error *err);
+    void (*wrap)(const struct work *work, struct error *err);
+    void (*close)(struct work *work);
+};
+
+struct work {
+    const struct work_ops *ops;
+
+    /* The query's, for the work's life. */
+    const struct options *options; /* borrow: outlives it */
+    struct arena *arena;           /* borrow */
+    struct chain *chain;           /* borrow: the response so far */
+    const struct charge *charge;   /* borrow */
+    const struct world *world;     /* borrow: from gate on */
+    struct broadcast broadcast;    /* from open on */
+    struct fanout *fanout;         /* borrow: region; from ask on */
+
+    /* What the work tells, after parse. */
+    const char *name; /* borrow: region; NULL: not parsed */
+    bool trace;
+    size_t group_count;
+    const struct request_group *groups; /* borrow: region */
+    int64_t begin;                      /* of the range, ns since the epoch */
+    /* After the last turn. */
+    size_t result_count;
+    const char *approximate; /* borrow: static; what of the answer is, or NULL */
+};
+
+/* In the region. */
+struct work *work_new(const struct work_ops *ops, struct arena *arena);
+
+/* What one query may hold; and RESOURCE_EXHAUSTED when it holds more. */
+size_t work_budget(const struct work *work);
+bool work_check_budget(const struct work *work, struct error *err) MUST_CHECK;
+/* Refuses a message that cannot fit before it is buffered. */
+bool work_admit(const struct work *work, size_t declared, struct error *err) MUST_CHECK;
