@@ -32,7 +32,7 @@ void *alloc_zeroed(ProtobufCAllocator *allocator, size_t size)
     }
     void *bytes = calloc(1, size);
     if (bytes == NULL) {
-        fprintf(stderr, "out of memory: %zu bytes for a message\n", size);
+        (void)fprintf(stderr, "out of memory: %zu bytes for a message\n", size);
         abort();
     }
     return bytes;

@@ -44,9 +44,10 @@ bool catalog_shelf_find(const struct catalog_shelf *shelf, struct slice group, s
 static void grow(struct catalog_shelf *shelf)
 {
     size_t capacity = shelf->capacity == 0 ? 16 : 2 * shelf->capacity;
-    struct catalog_object **objects = alloc_zeroed(NULL, capacity * sizeof(*objects));
+    struct catalog_object **objects =
+        alloc_zeroed(NULL, capacity * sizeof(struct catalog_object *));
     if (shelf->count > 0) {
-        memcpy(objects, shelf->objects, shelf->count * sizeof(*objects));
+        memcpy(objects, shelf->objects, shelf->count * sizeof(struct catalog_object *));
     }
     free(shelf->objects);
     shelf->objects = objects;
@@ -65,7 +66,7 @@ void catalog_shelf_put(struct catalog_shelf *shelf, struct catalog_object *objec
         grow(shelf);
     }
     memmove(shelf->objects + place + 1, shelf->objects + place,
-            (shelf->count - place) * sizeof(*shelf->objects));
+            (shelf->count - place) * sizeof(struct catalog_object *));
     shelf->objects[place] = object;
     shelf->count++;
 }
@@ -75,7 +76,7 @@ void catalog_shelf_remove(struct catalog_shelf *shelf, size_t place)
     catalog_object_release(&shelf->objects[place]);
     shelf->count--;
     memmove(shelf->objects + place, shelf->objects + place + 1,
-            (shelf->count - place) * sizeof(*shelf->objects));
+            (shelf->count - place) * sizeof(struct catalog_object *));
 }
 
 struct catalog_shelf catalog_shelf_live(const struct catalog_shelf *shelf)
@@ -84,7 +85,7 @@ struct catalog_shelf catalog_shelf_live(const struct catalog_shelf *shelf)
     if (shelf->count == 0) {
         return live;
     }
-    live.objects = alloc_zeroed(NULL, shelf->count * sizeof(*live.objects));
+    live.objects = alloc_zeroed(NULL, shelf->count * sizeof(struct catalog_object *));
     for (size_t i = 0; i < shelf->count; i++) {
         if (shelf->objects[i]->message != NULL) {
             live.objects[live.count++] = catalog_object_retain(shelf->objects[i]);

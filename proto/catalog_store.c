@@ -131,16 +131,21 @@ enum catalog_change catalog_store_delete(struct catalog_store *store,
     return live ? CATALOG_CHANGED : CATALOG_UNCHANGED;
 }
 
+static void each_in(const struct catalog_shelf *shelf,
+                    void (*each)(void *owner, const char *id, int64_t updated_at), void *owner)
+{
+    for (size_t i = 0; i < shelf->count; i++) {
+        if (shelf->objects[i]->message != NULL) {
+            each(owner, shelf->objects[i]->id, shelf->objects[i]->updated_at);
+        }
+    }
+}
+
 void catalog_store_each(const struct catalog_store *store,
                         void (*each)(void *owner, const char *id, int64_t updated_at), void *owner)
 {
     for (size_t kind = 0; kind < SCHEMA_KINDS; kind++) {
-        const struct catalog_shelf *shelf = &store->shelves[kind];
-        for (size_t i = 0; i < shelf->count; i++) {
-            if (shelf->objects[i]->message != NULL) {
-                each(owner, shelf->objects[i]->id, shelf->objects[i]->updated_at);
-            }
-        }
+        each_in(&store->shelves[kind], each, owner);
     }
 }
 
@@ -157,12 +162,13 @@ static enum catalog_change forget_in(struct catalog_shelf *shelf, const char *id
 
 enum catalog_change catalog_store_forget(struct catalog_store *store, const char *id)
 {
-    for (size_t kind = 0; kind < SCHEMA_KINDS; kind++) {
+    if (forget_in(&store->shelves[SCHEMA_GROUP], id) == CATALOG_CHANGED) {
+        /* It was deleted at a time that nobody remembers. */
+        raise_to(&store->placement_time, store->revision);
+        return CATALOG_CHANGED;
+    }
+    for (size_t kind = SCHEMA_GROUP + 1; kind < SCHEMA_KINDS; kind++) {
         if (forget_in(&store->shelves[kind], id) == CATALOG_CHANGED) {
-            if (kind == SCHEMA_GROUP) {
-                /* It was deleted at a time that nobody remembers. */
-                raise_to(&store->placement_time, store->revision);
-            }
             return CATALOG_CHANGED;
         }
     }

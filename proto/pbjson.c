@@ -58,6 +58,9 @@ static bool expected(struct reader *reader, const struct place *place, const cha
     return at_place(reader, place);
 }
 
+/* Messages nest, and so do the functions that read them: PBJSON_MAX_DEPTH levels at most. */
+/* NOLINTBEGIN(misc-no-recursion) */
+
 static bool read_message(struct reader *reader, const struct place *place, const json_t *value,
                          const ProtobufCMessageDescriptor *descriptor,
                          ProtobufCMessage **message_out);
@@ -265,6 +268,8 @@ static bool read_message(struct reader *reader, const struct place *place, const
     inside.depth++;
     return read_fields(reader, &inside, value, *message_out);
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 bool pbjson_message(const json_t *object, const ProtobufCMessageDescriptor *descriptor,
                     ProtobufCAllocator *allocator, ProtobufCMessage **message_out,

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static char upper(char c)
+static int upper(char c)
 {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
 }
 
 /* "tag_families" in camel case equals "tagFamilies"; `first_upper` for "TagFamilies". Returns what

@@ -80,8 +80,8 @@ static inline uint8_t *pbw_copy(uint8_t *at, struct slice bytes)
     return at + bytes.len;
 }
 
-/* Copies in steps of 16 bytes, the last one overlapping the one before it. Source and target have 16
- * spare bytes behind them: fewer than 16 are copied with their neighbours. */
+/* Copies in steps of 16 bytes, the last one overlapping the one before it. Source and target have
+ * 16 spare bytes behind them: fewer than 16 are copied with their neighbours. */
 static inline uint8_t *pbw_copy_short(uint8_t *at, struct slice bytes)
 {
 #ifdef ARENA_POISONS

@@ -69,18 +69,23 @@ bool request_schema_any_has_field(const struct request *request, struct slice fi
     return false;
 }
 
+static bool lists(const Banyandb__Model__V1__TagProjection__TagFamily *family, struct slice tag)
+{
+    for (size_t i = 0; i < family->n_tags; i++) {
+        if (is_text(tag, family->tags[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool request_schema_projects(const Banyandb__Model__V1__TagProjection *projection,
                              struct plan_tag tag)
 {
     for (size_t i = 0; projection != NULL && i < projection->n_tag_families; i++) {
         const Banyandb__Model__V1__TagProjection__TagFamily *family = projection->tag_families[i];
-        if (!is_text(tag.family, family->name)) {
-            continue;
-        }
-        for (size_t k = 0; k < family->n_tags; k++) {
-            if (is_text(tag.name, family->tags[k])) {
-                return true;
-            }
+        if (is_text(tag.family, family->name) && lists(family, tag.name)) {
+            return true;
         }
     }
     return false;

@@ -71,7 +71,7 @@ static int64_t offset(struct scan *scan)
     scan->bad = scan->bad || (sign != '+' && sign != '-');
     int hours = number(scan, 2, 0, 23);
     expect(scan, ':');
-    int64_t seconds = (hours * 60 + number(scan, 2, 0, 59)) * 60;
+    int64_t seconds = (hours * INT64_C(60) + number(scan, 2, 0, 59)) * 60;
     return sign == '-' ? -seconds : seconds;
 }
 
@@ -121,9 +121,9 @@ void rfc3339_print(struct moment moment, char text[RFC3339_SIZE])
         snprintf(text, RFC3339_SIZE, "%lld.%09d", (long long)moment.seconds, (int)moment.nanos);
         return; /* no such text: the number says as much */
     }
-    size_t len = (size_t)snprintf(text, RFC3339_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d",
-                                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                                  tm.tm_min, tm.tm_sec);
+    size_t len =
+        (size_t)snprintf(text, RFC3339_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900,
+                         tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
     int digits = moment.nanos == 0             ? 0
                  : moment.nanos % 1000000 == 0 ? 3
                  : moment.nanos % 1000 == 0    ? 6

@@ -19,23 +19,27 @@ static const struct lead leads[] = {
     {0xF1, 0xF3, 4, 0x80, 0xBF}, {0xF4, 0xF4, 4, 0x80, 0x8F},
 };
 
+/* What follows the first byte is what that one allows. */
+static bool follows(const struct lead *lead, struct slice text)
+{
+    if (text.len < lead->len || text.ptr[1] < lead->low || text.ptr[1] > lead->high) {
+        return false;
+    }
+    for (size_t i = 2; i < lead->len; i++) {
+        if ((text.ptr[i] & 0xC0) != 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The length of the sequence that begins here, 0 = malformed. */
 static size_t sequence(struct slice text)
 {
     for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
-        const struct lead *lead = &leads[i];
-        if (text.ptr[0] < lead->first || text.ptr[0] > lead->last) {
-            continue;
+        if (text.ptr[0] >= leads[i].first && text.ptr[0] <= leads[i].last) {
+            return follows(&leads[i], text) ? leads[i].len : 0;
         }
-        if (text.len < lead->len || text.ptr[1] < lead->low || text.ptr[1] > lead->high) {
-            return 0;
-        }
-        for (size_t k = 2; k < lead->len; k++) {
-            if ((text.ptr[k] & 0xC0) != 0x80) {
-                return 0;
-            }
-        }
-        return lead->len;
     }
     return 0;
 }

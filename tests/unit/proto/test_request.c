@@ -135,7 +135,7 @@ START_TEST(wrapped_errors)
                                          "query plan for measure m: why: invalid query message");
     }
     /* A long reason is cut, the words around it are not. */
-    error_set(&asking.err, ERROR_UNKNOWN, "%1000s", "x");
+    error_set(&asking.err, ERROR_UNKNOWN, "%*s", (int)sizeof asking.err.text - 20, "x");
     request_wrap_error(&asking.request, &asking.err);
     static const char end[] = "...: invalid query message";
     size_t len = strlen(asking.err.text);
