@@ -71,19 +71,28 @@ static bool check_ratios(const struct options *o, struct error *err)
     return true;
 }
 
+/* TLS towards others: with a CA, and one that can be read. */
+static bool check_trust(const char *flag, bool enabled, const char *ca_path, struct error *err)
+{
+    if (!enabled) {
+        return true;
+    }
+    if (ca_path[0] == '\0') {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "TLS is enabled (--%s-tls), but no CA certificate file was provided "
+                         "(--%s-ca-cert is required)",
+                         flag, flag);
+    }
+    return access(ca_path, R_OK) == 0 ||
+           error_set(err, ERROR_INVALID_ARGUMENT, "--%s-ca-cert=%s: %s", flag, ca_path,
+                     strerror(errno));
+}
+
 static bool check_tls(const struct options *o, struct error *err)
 {
-    if (o->data_client_tls && o->data_client_ca_cert[0] == '\0') {
-        return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "TLS is enabled (--data-client-tls), but no CA certificate file was "
-                         "provided (--data-client-ca-cert is required)");
-    }
-    if (o->schema_property_client_tls && o->schema_property_client_ca_cert[0] == '\0') {
-        return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "TLS is enabled (--schema-property-client-tls), but no CA certificate "
-                         "file was provided (--schema-property-client-ca-cert is required)");
-    }
-    return true;
+    return check_trust("data-client", o->data_client_tls, o->data_client_ca_cert, err) &&
+           check_trust("schema-property-client", o->schema_property_client_tls,
+                       o->schema_property_client_ca_cert, err);
 }
 
 static bool check_discovery_retry(const struct options *o, struct error *err)

@@ -42,6 +42,13 @@ static void on_change(void *owner)
     }
 }
 
+/* It may have been started anew, with other labels: asked who it is once more. */
+static void on_return(void *owner, const char *name)
+{
+    struct cluster *cluster = owner;
+    discovery_ask_again(cluster->discovery, name);
+}
+
 /* Schema servers */
 
 static bool is_schema_server(const Banyandb__Database__V1__Node *node)
@@ -59,7 +66,7 @@ static void follow_servers(struct cluster *cluster)
     struct registry_server *servers = own_array(places + 1, sizeof *servers);
     size_t count = 0;
     for (size_t i = 0; i < places; i++) {
-        const Banyandb__Database__V1__Node *node = discovery_at(cluster->discovery, i)->node;
+        const Banyandb__Database__V1__Node *node = place_node(discovery_at(cluster->discovery, i));
         if (node != NULL && is_schema_server(node)) {
             servers[count++] = (struct registry_server){
                 .name = node->metadata->name, .address = node->property_schema_grpc_address};
@@ -179,10 +186,11 @@ static bool no_node(const struct cluster *cluster, struct error *why)
     if (places == 0) {
         return error_set(why, ERROR_UNAVAILABLE, "%s lists no nodes", path);
     }
-    const struct discovery_place *first = discovery_at(cluster->discovery, 0);
+    const struct place *first = discovery_at(cluster->discovery, 0);
     return error_set(
         why, ERROR_UNAVAILABLE, "none of the %zu listed nodes has said who it is; %s: %s", places,
-        first->address, first->why.text[0] == '\0' ? "not answered yet" : first->why.text);
+        place_address(first),
+        place_error(first)->text[0] == '\0' ? "not answered yet" : place_error(first)->text);
 }
 
 bool cluster_is_ready(const struct cluster *cluster, struct error *why)
@@ -193,7 +201,7 @@ bool cluster_is_ready(const struct cluster *cluster, struct error *why)
     const struct registry_status status = registry_status(cluster->registry);
     size_t reached = 0;
     for (size_t i = 0; i < discovery_count(cluster->discovery); i++) {
-        reached += discovery_at(cluster->discovery, i)->node != NULL ? 1 : 0;
+        reached += place_node(discovery_at(cluster->discovery, i)) != NULL ? 1 : 0;
     }
     if (reached == 0) {
         return no_node(cluster, why);
@@ -234,14 +242,15 @@ struct cluster *cluster_open(const struct cluster_setup *setup, struct error *er
                                                                .charge = setup->charge,
                                                                .live = setup->live,
                                                                .on_change = on_change,
+                                                               .on_return = on_return,
                                                                .owner = cluster});
-    cluster->discovery = discovery_open(&(struct discovery_setup){.loop = setup->loop,
-                                                                  .options = setup->options,
-                                                                  .log = setup->log,
-                                                                  .charge = setup->charge,
-                                                                  .live = setup->live,
-                                                                  .on_change = on_change,
-                                                                  .owner = cluster},
+    cluster->discovery = discovery_open(&(struct place_setup){.loop = setup->loop,
+                                                              .options = setup->options,
+                                                              .log = setup->log,
+                                                              .charge = setup->charge,
+                                                              .live = setup->live,
+                                                              .on_change = on_change,
+                                                              .owner = cluster},
                                         err);
     if (cluster->discovery == NULL) {
         cluster_close(&cluster);

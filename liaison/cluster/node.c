@@ -8,8 +8,10 @@
 #include "liaison/cluster/backoff.h"
 #include "liaison/cluster/breaker.h"
 #include "liaison/cluster/node_call.h"
+#include "liaison/cluster/node_metrics.h"
 #include "liaison/cluster/old_links.h"
 #include "liaison/cluster/probe.h"
+#include "liaison/cluster/trust.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -32,8 +34,9 @@ struct node {
     enum node_state state;
     struct error why; /* of not being UP */
     int64_t down_at;
-    struct link *link;   /* own; NULL when DOWN */
-    bool link_confirmed; /* a probe has succeeded on it */
+    struct link *link;      /* own; NULL when DOWN */
+    struct ssl_ctx_st *tls; /* own; of the last connection */
+    bool link_confirmed;    /* a probe has succeeded on it */
     struct old_links old_links;
     struct unary *probe; /* own; NULL = none on its way */
     struct loop_timer probe_timer;
@@ -43,13 +46,10 @@ struct node {
     bool breaker_open;
     struct node_call_list calls;
     size_t call_count;
-    struct metrics_series *up;       /* borrow: metrics */
-    struct metrics_series *started;  /* borrow: metrics */
-    struct metrics_series *finished; /* borrow: metrics */
-    struct metrics_series *latency;  /* borrow: metrics */
+    struct node_metrics counts;
 };
 
-static void connect_link(struct node *node);
+static bool connect_link(struct node *node);
 
 static const char *tier(const struct node *node)
 {
@@ -66,7 +66,7 @@ static void set_state(struct node *node, enum node_state state)
     }
     node->state = state;
     if (was_up != (state == NODE_UP)) {
-        metrics_add(node->up, was_up ? -1 : 1);
+        node_metrics_up(&node->counts, !was_up);
     }
     if (node->setup.on_state != NULL) {
         node->setup.on_state(node->setup.owner, node);
@@ -195,7 +195,7 @@ static void on_draining(struct node *node)
     log_info(node->setup.log, MODULE, "data node drains its connection; node=%s",
              node->member.name);
     retire_link(node);
-    connect_link(node);
+    (void)connect_link(node);
 }
 
 static void on_link(void *owner, struct link *link, enum link_state state, const struct error *why)
@@ -222,18 +222,27 @@ static void on_link(void *owner, struct link *link, enum link_state state, const
     }
 }
 
-static void connect_link(struct node *node)
+/* False: it went down instead. */
+static bool connect_link(struct node *node)
 {
     static const struct link_events events = {.on_state = on_link};
-    const size_t budget = (size_t)node->setup.options->measure_vectorized_query_memory_mib << 20;
+    const struct options *options = node->setup.options;
+    const size_t budget = (size_t)options->measure_vectorized_query_memory_mib << 20;
+    struct error why;
     node->link_confirmed = false;
+    if (!trust_renew(&node->tls, options->data_client_tls, options->data_client_ca_cert, &why)) {
+        go_down(node, &why);
+        return false;
+    }
     node->link = link_open(node->setup.loop,
                            &(struct link_options){.address = node->member.address,
+                                                  .tls = node->tls,
                                                   .connect_timeout_ms = PROBE_TIMEOUT_MS,
                                                   .max_message_bytes = MAX(budget, LEAST_MESSAGE),
                                                   .charge = node->setup.charge,
                                                   .live = node->setup.live},
                            &events, node);
+    return true;
 }
 
 static void run_retry_timer(struct loop_timer *timer)
@@ -243,20 +252,12 @@ static void run_retry_timer(struct loop_timer *timer)
         node->breaker_open = false;
         breaker_half_open(&node->breaker);
     }
-    connect_link(node);
-    set_state(node, NODE_PROBING);
+    if (connect_link(node)) {
+        set_state(node, NODE_PROBING);
+    }
 }
 
 /* Calls */
-
-static void count_failure(struct node *node, const char *kind)
-{
-    if (node->setup.metrics != NULL) {
-        metrics_add(metrics_series(node->setup.metrics, METRIC_PUB_ERR,
-                                   (const char *[]){"query", "", node->member.name, "data", kind}),
-                    1);
-    }
-}
 
 /* Not answered, though there was time: a client's short deadline says nothing about the node. */
 static bool is_unanswered(const struct node *node, const struct node_call *call,
@@ -274,7 +275,7 @@ static void judge(struct node *node, const struct node_call *call, const struct 
         breaker_worked(&node->breaker);
         return;
     }
-    count_failure(node, call->refused ? "server_rejected" : "recv_error");
+    node_metrics_failed(&node->counts, call->refused ? "server_rejected" : "recv_error");
     if (node->state != NODE_UP || !is_unanswered(node, call, why)) {
         return;
     }
@@ -290,8 +291,7 @@ void node_call_ended(struct node *node, struct node_call *call, const struct err
 {
     TAILQ_REMOVE(&node->calls, call, entry);
     node->call_count--;
-    metrics_add(node->finished, 1);
-    metrics_observe(node->latency, loop_now(node->setup.loop) - call->started);
+    node_metrics_ended(&node->counts, loop_now(node->setup.loop) - call->started);
     old_links_sweep(&node->old_links);
     if (!cancelled) {
         judge(node, call, why);
@@ -307,7 +307,7 @@ node_send(struct node *node, const struct node_call_options *options,
     call->node = node;
     TAILQ_INSERT_TAIL(&node->calls, call, entry);
     node->call_count++;
-    metrics_add(node->started, 1);
+    node_metrics_began(&node->counts);
     if (node->state == NODE_UP) {
         node_call_start(call, node->link, options, tier(node));
         return call;
@@ -322,18 +322,6 @@ node_send(struct node *node, const struct node_call_options *options,
 }
 
 /* Life */
-
-static void find_series(struct node *node)
-{
-    struct metrics *metrics = node->setup.metrics;
-    const char *const labels[] = {"query", "", node->member.name, "data", tier(node)};
-    if (metrics != NULL) {
-        node->up = metrics_series(metrics, METRIC_NODE_UP, (const char *[]){node->member.name});
-        node->started = metrics_series(metrics, METRIC_PUB_STARTED, labels);
-        node->finished = metrics_series(metrics, METRIC_PUB_FINISHED, labels);
-        node->latency = metrics_series(metrics, METRIC_PUB_LATENCY, labels);
-    }
-}
 
 struct node *node_open(const struct node_setup *setup, const struct member *member)
 {
@@ -350,8 +338,8 @@ struct node *node_open(const struct node_setup *setup, const struct member *memb
     TAILQ_INIT(&node->calls);
     loop_timer_init(&node->probe_timer, setup->loop, run_probe_timer);
     loop_timer_init(&node->retry_timer, setup->loop, run_retry_timer);
-    find_series(node);
-    connect_link(node);
+    node_metrics_init(&node->counts, setup->metrics, &node->member);
+    loop_timer_start(&node->retry_timer, 0); /* from the loop, as whatever comes of it */
     return node;
 }
 
@@ -359,6 +347,7 @@ static void reap(void *object)
 {
     struct node *node = object;
     member_fini(&node->member);
+    tls_free(&node->tls);
     free(node);
 }
 
@@ -373,7 +362,7 @@ static void end_calls(struct node *node)
         TAILQ_REMOVE(&node->calls, call, entry);
         call->node = NULL;
         node->call_count--;
-        metrics_add(node->finished, 1);
+        node_metrics_ended(&node->counts, loop_now(node->setup.loop) - call->started);
         node_call_fail(call, &why);
     }
 }
@@ -394,7 +383,7 @@ void node_close(struct node **node)
     }
     old_links_fini(&closed->old_links);
     if (closed->state == NODE_UP) {
-        metrics_add(closed->up, -1);
+        node_metrics_up(&closed->counts, false);
     }
     loop_reap(closed->setup.loop, closed, reap);
 }

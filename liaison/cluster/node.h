@@ -38,7 +38,7 @@ struct node_setup {
     void *owner; /* borrow */
 };
 
-/* Copies what it needs of the member. Never NULL; starts to connect at once. */
+/* Copies what it needs of the member. Never NULL; begins PROBING, connects in the next turn. */
 struct node *node_open(const struct node_setup *setup, const struct member *member);
 /* Its calls end with UNAVAILABLE (from the loop); no on_state any more. */
 void node_close(struct node **node);

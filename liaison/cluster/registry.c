@@ -24,6 +24,7 @@
 struct slot {
     struct schema_session *session; /* own */
     bool comparing;                 /* its digests are awaited */
+    bool was_down;
 };
 
 struct registry {
@@ -243,12 +244,18 @@ static void run_sync(struct loop_timer *timer)
 static void on_session(void *owner, struct schema_session *session)
 {
     struct registry *registry = owner;
+    struct slot *slot = slot_of(registry, session);
     if (schema_session_state(session) == SCHEMA_SESSION_WATCHING) {
         registry->changed = registry->changed || !registry->complete;
         registry->complete = true;
         schema_session_news(session, catalog_store_revision(registry->store));
+        if (slot->was_down) {
+            slot->was_down = false;
+            registry->setup.on_return(registry->setup.owner, schema_session_name(session));
+        }
     } else {
-        end_comparing(registry, slot_of(registry, session), false);
+        slot->was_down = true;
+        end_comparing(registry, slot, false);
     }
     registry->setup.on_change(registry->setup.owner);
 }

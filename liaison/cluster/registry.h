@@ -28,6 +28,8 @@ struct registry_setup {
     struct link_live *live;        /* borrow; may be NULL */
     /* From the loop: the catalog has changed, or a server's state. */
     void (*on_change)(void *owner);
+    /* A server that was down is back: perhaps the node is another one now. */
+    void (*on_return)(void *owner, const char *name);
     void *owner; /* borrow */
 };
 

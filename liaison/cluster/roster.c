@@ -101,16 +101,16 @@ bool roster_update(struct roster *roster, const struct discovery *discovery, int
 {
     struct roster made = {.changed_at = now};
     for (size_t i = 0; i < discovery_count(discovery); i++) {
-        const struct discovery_place *place = discovery_at(discovery, i);
-        if (place->node != NULL) {
-            add_reached(&made, place->node);
+        const struct place *place = discovery_at(discovery, i);
+        if (place_node(place) != NULL) {
+            add_reached(&made, place_node(place));
         }
     }
     add_left(&made, roster, now, forget_after);
     for (size_t i = 0; i < discovery_count(discovery); i++) {
-        const struct discovery_place *place = discovery_at(discovery, i);
-        if (place->node == NULL && !is_former(&made, place->address)) {
-            add_unreached(&made, place->address);
+        const struct place *place = discovery_at(discovery, i);
+        if (place_node(place) == NULL && !is_former(&made, place_address(place))) {
+            add_unreached(&made, place_address(place));
         }
     }
     if (made.count > 1) {

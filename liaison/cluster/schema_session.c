@@ -8,7 +8,8 @@
 #include "liaison/cluster/backoff.h"
 #include "liaison/cluster/probe.h"
 #include "liaison/cluster/schema_list.h"
-#include "liaison/cluster/schema_request.h"
+#include "liaison/cluster/schema_watch.h"
+#include "liaison/cluster/trust.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -24,18 +25,15 @@
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-/* What the watch's running replay was asked for. */
-enum replay { REPLAY_NONE, REPLAY_NEWS, REPLAY_DIGESTS };
-
 struct schema_session {
     struct schema_session_setup setup;
     char *name;    /* own */
     char *address; /* own */
     enum schema_session_state state;
     struct error why;
-    struct link *link;  /* own; NULL when DOWN */
-    struct call *watch; /* own; NULL when DOWN, or when the server cannot watch */
-    enum replay replay;
+    struct link *link;          /* own; NULL when DOWN */
+    struct ssl_ctx_st *tls;     /* own; of the last connection */
+    struct schema_watch *watch; /* own; NULL when DOWN, or when the server cannot watch */
     LIST_HEAD(, schema_list) lists;
     size_t lists_left; /* of the first five */
     struct unary *health;
@@ -53,13 +51,12 @@ static void drop_link(struct schema_session *session)
         LIST_REMOVE(list, entry);
         schema_list_close(&list);
     }
-    call_cancel(&session->watch);
+    schema_watch_close(&session->watch);
     unary_cancel(&session->health);
     loop_timer_stop(&session->health_timer);
     if (session->link != NULL) {
         link_close(&session->link);
     }
-    session->replay = REPLAY_NONE;
 }
 
 static void go_down(struct schema_session *session, const struct error *why)
@@ -80,88 +77,52 @@ static void go_down(struct schema_session *session, const struct error *why)
 
 /* Watching */
 
-static void send_watch(struct schema_session *session, struct slice request, enum replay replay)
-{
-    session->replay = replay;
-    call_send(session->watch, request, false);
-    free((void *)(uintptr_t)request.ptr);
-}
-
-static void finish_replay(struct schema_session *session)
-{
-    const enum replay finished = session->replay;
-    session->replay = REPLAY_NONE;
-    if (finished == REPLAY_DIGESTS) {
-        session->setup.events->on_digests_done(session->setup.owner, session);
-    }
-}
-
-static void take_event(struct schema_session *session,
-                       const Banyandb__Schema__V1__WatchSchemasResponse *event)
-{
-    const struct schema_session_events *events = session->setup.events;
-    if (event->event_type ==
-        BANYANDB__SCHEMA__V1__SCHEMA_EVENT_TYPE__SCHEMA_EVENT_TYPE_REPLAY_DONE) {
-        finish_replay(session);
-        return;
-    }
-    const bool deleted =
-        event->event_type == BANYANDB__SCHEMA__V1__SCHEMA_EVENT_TYPE__SCHEMA_EVENT_TYPE_DELETE;
-    const int64_t delete_time = deleted ? event->delete_time : 0;
-    if (event->property == NULL) {
-        return;
-    }
-    if (event->metadata_only) {
-        events->on_digest(session->setup.owner, session, event->property, delete_time);
-    } else {
-        events->on_object(session->setup.owner, session, event->property, delete_time, false);
-    }
-}
-
-static void on_watch_message(void *owner, struct call *call, struct msg *msg)
+static void on_watch_object(void *owner, const Banyandb__Property__V1__Property *property,
+                            int64_t delete_time)
 {
     struct schema_session *session = owner;
-    const struct slice bytes = msg_bytes(msg);
-    Banyandb__Schema__V1__WatchSchemasResponse *event =
-        banyandb__schema__v1__watch_schemas_response__unpack(NULL, bytes.len, bytes.ptr);
-    msg_release(&msg);
-    (void)call;
-    if (event == NULL) {
-        log_error(session->setup.log, MODULE,
-                  "an event of the schema server cannot be read and is skipped; node=%s",
-                  session->name);
-        return;
-    }
-    take_event(session, event);
-    banyandb__schema__v1__watch_schemas_response__free_unpacked(event, NULL);
+    session->setup.events->on_object(session->setup.owner, session, property, delete_time, false);
 }
 
-static void on_watch_end(void *owner, struct call *call, const struct error *status)
+static void on_watch_digest(void *owner, const Banyandb__Property__V1__Property *property,
+                            int64_t delete_time)
 {
     struct schema_session *session = owner;
-    struct error why;
-    (void)call;
+    session->setup.events->on_digest(session->setup.owner, session, property, delete_time);
+}
+
+static void on_watch_digests_done(void *owner)
+{
+    struct schema_session *session = owner;
+    session->setup.events->on_digests_done(session->setup.owner, session);
+}
+
+static void on_watch_end(void *owner, const struct error *why)
+{
+    struct schema_session *session = owner;
     session->watch = NULL;
-    if (status->code == ERROR_UNIMPLEMENTED) {
+    if (why->code == ERROR_UNIMPLEMENTED) {
         log_warn(session->setup.log, MODULE,
                  "schema server cannot be watched, its lists are read instead; node=%s",
                  session->name);
-        return;
+    } else {
+        go_down(session, why);
     }
-    error_set(&why, ERROR_UNAVAILABLE, "WatchSchemas: %s",
-              status->code == ERROR_NONE ? "the server has ended the stream" : status->text);
-    go_down(session, &why);
 }
 
 static void open_watch(struct schema_session *session)
 {
-    static const struct call_events events = {.on_message = on_watch_message,
-                                              .on_end = on_watch_end};
-    const struct call_options options = {
-        .path = "/banyandb.schema.v1.SchemaUpdateService/WatchSchemas",
+    session->watch = schema_watch_open(&(struct schema_watch_setup){
+        .loop = session->setup.loop,
+        .link = session->link,
+        .log = session->setup.log,
         .charge = session->setup.charge,
-    };
-    session->watch = call_open(session->link, &options, &events, session);
+        .on_object = on_watch_object,
+        .on_digest = on_watch_digest,
+        .on_digests_done = on_watch_digests_done,
+        .on_end = on_watch_end,
+        .owner = session,
+    });
 }
 
 /* Listing */
@@ -285,14 +246,21 @@ static void connect_link(struct schema_session *session)
 {
     static const struct link_events events = {.on_state = on_link};
     const struct options *options = session->setup.options;
+    struct error why;
+    session->state = SCHEMA_SESSION_LISTING;
+    if (!trust_renew(&session->tls, options->schema_property_client_tls,
+                     options->schema_property_client_ca_cert, &why)) {
+        go_down(session, &why);
+        return;
+    }
     const struct link_options link = {
         .address = session->address,
+        .tls = session->tls,
         .connect_timeout_ms = CONNECT_MS,
         .max_message_bytes = options->schema_property_client_max_recv_msg_size,
         .charge = session->setup.charge,
         .live = session->setup.live,
     };
-    session->state = SCHEMA_SESSION_LISTING;
     session->link = link_open(session->setup.loop, &link, &events, session);
     open_watch(session);
     open_lists(session);
@@ -319,7 +287,8 @@ struct schema_session *schema_session_open(const struct schema_session_setup *se
     LIST_INIT(&session->lists);
     loop_timer_init(&session->health_timer, setup->loop, run_health_timer);
     loop_timer_init(&session->retry_timer, setup->loop, run_retry_timer);
-    connect_link(session);
+    session->state = SCHEMA_SESSION_LISTING;
+    loop_timer_start(&session->retry_timer, 0); /* from the loop, as whatever comes of it */
     return session;
 }
 
@@ -328,6 +297,7 @@ static void reap(void *object)
     struct schema_session *session = object;
     free(session->name);
     free(session->address);
+    tls_free(&session->tls);
     free(session);
 }
 
@@ -368,7 +338,8 @@ const struct error *schema_session_error(const struct schema_session *session)
 
 static bool can_ask(const struct schema_session *session)
 {
-    return session->state == SCHEMA_SESSION_WATCHING && session->replay == REPLAY_NONE;
+    return session->state == SCHEMA_SESSION_WATCHING &&
+           (session->watch == NULL || !schema_watch_is_busy(session->watch));
 }
 
 bool schema_session_news(struct schema_session *session, int64_t revision)
@@ -379,7 +350,7 @@ bool schema_session_news(struct schema_session *session, int64_t revision)
     if (session->watch == NULL) {
         open_lists(session);
     } else {
-        send_watch(session, schema_request_news(revision), REPLAY_NEWS);
+        schema_watch_news(session->watch, revision);
     }
     return true;
 }
@@ -389,7 +360,7 @@ bool schema_session_compare(struct schema_session *session)
     if (!can_ask(session) || session->watch == NULL) {
         return false;
     }
-    send_watch(session, schema_request_digests(), REPLAY_DIGESTS);
+    schema_watch_compare(session->watch);
     return true;
 }
 

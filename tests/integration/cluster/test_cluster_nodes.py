@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A connection to a data node: probes, failures in flight, goodbyes, and the one answer of each call."""
-import concurrent.futures
 import random
 import time
 
-import grpc
 import pytest
 import yaml
 
-from proto import message
+from generation import Generation
 
 pytestmark = pytest.mark.sanitize
 FAST_PROBES = "--data-client-health-check-interval=100ms"
@@ -207,53 +205,6 @@ def test_short_deadlines_open_no_breaker(pair):
 # --------------------------------------------------------------------- goodbyes
 
 
-class Generation(grpc.GenericRpcHandler):
-    """A data node in a few lines; several can share a port, and `leave` says goodbye with GOAWAY."""
-
-    def __init__(self, name, port=0):
-        self.name, self.answered = name, 0
-        self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), handlers=[self],
-                                  options=[("grpc.so_reuseport", 1)])
-        self.port = self.server.add_insecure_port(f"127.0.0.1:{port}")
-        self.server.start()
-
-    def service(self, details):
-        method = details.method.rsplit("/", 1)[1]
-        if method == "Send":
-            return grpc.stream_stream_rpc_method_handler(self.send)
-        if method == "WatchSchemas":
-            return grpc.stream_stream_rpc_method_handler(self.watch)
-        if method == "ListSchemas":
-            return grpc.unary_stream_rpc_method_handler(lambda request, context: iter(()))
-        return grpc.unary_unary_rpc_method_handler({"Check": self.check, "GetCurrentNode": self.node}[method])
-
-    def check(self, _request, _context):
-        return message("grpc.health.v1.HealthCheckResponse", {"status": "SERVING"}).SerializeToString()
-
-    def node(self, _request, _context):
-        address = f"127.0.0.1:{self.port}"
-        return message("database.v1.GetCurrentNodeResponse", {"node": {
-            "metadata": {"name": "d1"}, "roles": ["ROLE_META", "ROLE_DATA"], "grpcAddress": address,
-            "propertySchemaGrpcAddress": address}}).SerializeToString()
-
-    def watch(self, requests, _context):
-        for _ in requests:
-            yield message("schema.v1.WatchSchemasResponse",
-                          {"eventType": "SCHEMA_EVENT_TYPE_REPLAY_DONE"}).SerializeToString()
-
-    def send(self, requests, _context):
-        for request in requests:
-            asked = message("cluster.v1.SendRequest")
-            asked.ParseFromString(request)
-            if asked.group == "slow":
-                time.sleep(1.5)
-            self.answered += 1
-            yield message("cluster.v1.SendResponse", {"error": f"from {self.name}"}).SerializeToString()
-
-    def leave(self):
-        return self.server.stop(10)
-
-
 def test_goodbye_costs_no_query(watch, tmp_path):
     old = Generation("old")
     path = tmp_path / "nodes.yaml"
@@ -279,7 +230,7 @@ def test_goodbye_costs_no_query(watch, tmp_path):
         assert time.monotonic() < deadline, live
         time.sleep(0.05)
     watcher.finish()
-    new.server.stop(0).wait()
+    new.stop()
 
 
 # ------------------------------------------------------------------------- many

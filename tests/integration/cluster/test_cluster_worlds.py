@@ -155,14 +155,28 @@ def test_what_a_node_says_of_itself_counts(nodes, watch):
     watcher.node("d3", "down")
 
 
-def test_tls_is_refused_in_words(nodes, watch):
+def test_a_node_that_was_started_anew_is_asked_again(nodes, watch):
     sample = nodes("--nodes", 2)
-    text = yaml.safe_load(pathlib.Path(sample.discovery).read_text())
-    text["nodes"][1].update(tls_enabled=True, ca_cert_path="/nowhere/ca.pem")
-    pathlib.Path(sample.discovery).write_text(yaml.safe_dump(text))
     watcher = watch(sample)
-    watcher.wait_log("a listed node does not say who it is")
-    assert "TLS" in watcher.log_lines("a listed node does not say who it is")[0]["error"]
+    watcher.world(lambda world: len(names(world, reached=True)) == 2)
+    watcher.wait_log("schema server is read")
+    sample.control(stop=["d1"], node={"d1": {"labels": {"type": "cold"}}})
+    watcher.wait_log("schema server is down")
+    mark = watcher.mark()
+    sample.control(start={"d1": {}})
+    world = watcher.world(lambda found: found["world"][0]["labels"] == {"type": "cold"}, after=mark)
+    assert names(world, left=False) == ["d1", "d2"]
+
+
+def test_nodes_are_asked_again_now_and_then(nodes, watch):
+    sample = nodes("--nodes", 2)
+    watcher = watch(sample, "--node-discovery-file-fetch-interval=300ms")
+    watcher.world(lambda world: len(names(world, reached=True)) == 2)
+    mark = watcher.mark()
+    time.sleep(1)
+    assert not [event for event in watcher.events[mark:] if "world" in event]
+    sample.control(node={"d2": {"labels": {"zone": "b"}}})
+    watcher.world(lambda world: world["world"][1]["labels"] == {"zone": "b"}, after=mark)
 
 
 # ---------------------------------------------------------------------- schemas

@@ -153,6 +153,8 @@ START_TEST(texts_of_refusals)
         {"--data-client-tls",
          "TLS is enabled (--data-client-tls), but no CA certificate file was provided "
          "(--data-client-ca-cert is required)"},
+        {"--schema-property-client-tls --schema-property-client-ca-cert=/nowhere/ca.pem",
+         "--schema-property-client-ca-cert=/nowhere/ca.pem: No such file or directory"},
         {"--measure-frame-versions=5", "--measure-frame-versions=5: expected 4, 3 or 3,4"},
         {"--measure-frame-versions=", "--measure-frame-versions is empty: expected 4, 3 or 3,4"},
         {"--measure-vectorized-enabled=false",
