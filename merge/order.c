@@ -2,19 +2,18 @@
 /* A look whether the rows are sorted, and a merge sort for those that are not. */
 #include "merge/order.h"
 
-struct key order_key_of_cell(const struct order *order, size_t row)
+#include <assert.h>
+
+void order_key_of_cell(const struct order *order, size_t row, struct key *key)
 {
-    if (order->column == NULL) {
-        return (struct key){.present = false};
-    }
+    struct cell cell = {.kind = CELL_NULL};
     if (order->keys != NULL) {
-        return order->keys[row & order->column->mask];
+        *key = order->keys[row & order->column->mask];
+        return;
     }
-    struct cell cell;
-    if (!cell_read(order->column, row, &cell, NULL)) {
-        return (struct key){.present = false}; /* never: only messages can be malformed */
-    }
-    return key_of_cell(&cell, NULL);
+    bool read = order->column == NULL || cell_read(order->column, row, &cell, NULL);
+    assert(read); /* messages, which alone can be malformed, have keys */
+    *key = key_of_cell(&cell, NULL);
 }
 
 static bool is_one_key(const struct order *order)
@@ -30,8 +29,10 @@ static int compare_rows(const struct order *order, size_t a, size_t b)
         int64_t number_b = column_int(order->column, b);
         return (number_a > number_b) - (number_a < number_b);
     }
-    const struct key key_a = order_key(order, a);
-    const struct key key_b = order_key(order, b);
+    struct key key_a;
+    struct key key_b;
+    order_key(order, a, &key_a);
+    order_key(order, b, &key_b);
     return key_compare(&key_a, &key_b);
 }
 
@@ -42,10 +43,29 @@ static bool is_wrong(const struct order *order, bool descending, size_t a, size_
     return descending ? sign < 0 : sign > 0;
 }
 
+static bool are_numbers_sorted(const struct order *order, bool descending)
+{
+    const struct column *column = order->column;
+    bool wrong = false;
+    for (size_t row = 1; row < order->count && !wrong; row++) {
+        int64_t before = column_int(column, row - 1);
+        int64_t number = column_int(column, row);
+        wrong = descending ? before < number : before > number;
+    }
+    return !wrong;
+}
+
 static bool is_sorted(const struct order *order, bool descending)
 {
+    struct key keys[2]; /* of the row and the one before, by turns */
+    if (order->by_number) {
+        return are_numbers_sorted(order, descending);
+    }
+    order_key(order, 0, &keys[0]);
     for (size_t row = 1; row < order->count; row++) {
-        if (is_wrong(order, descending, row - 1, row)) {
+        order_key(order, row, &keys[row % 2]);
+        int sign = key_compare(&keys[(row - 1) % 2], &keys[row % 2]);
+        if (descending ? sign < 0 : sign > 0) {
             return false;
         }
     }
@@ -155,9 +175,11 @@ size_t order_run(const struct order *order, size_t place, size_t most)
     if (order->by_number) {
         return run_of_numbers(order, place, most);
     }
-    const struct key key = order_key(order, order_row(order, place));
+    struct key key;
+    struct key next;
+    order_key(order, order_row(order, place), &key);
     for (size_t run = 1; run < most; run++) {
-        const struct key next = order_key(order, order_row(order, place + run));
+        order_key(order, order_row(order, place + run), &next);
         if (key_compare(&key, &next) != 0) {
             return run;
         }

@@ -30,13 +30,20 @@ static inline size_t order_row(const struct order *order, size_t place)
     return order->rows == NULL ? place : order->rows[place];
 }
 
-struct key order_key_of_cell(const struct order *order, size_t row);
+void order_key_of_cell(const struct order *order, size_t row, struct key *key);
 
-/* The key of a row by its number; borrows the region or the message. */
-static inline struct key order_key(const struct order *order, size_t row)
+/* The key of a row by its number; borrows the region or the message. Numbers are written in place:
+ * a key that is made elsewhere and copied right away costs more than all the rest. */
+static inline void order_key(const struct order *order, size_t row, struct key *key)
 {
-    return order->by_number ? key_of_int(column_int(order->column, row))
-                            : order_key_of_cell(order, row);
+    if (!order->by_number) {
+        order_key_of_cell(order, row, key);
+        return;
+    }
+    key->head = key_of_int(column_int(order->column, row)).head;
+    key->ptr = NULL;
+    key->len = sizeof key->head;
+    key->present = true;
 }
 
 /* How many rows from this place on have the same key; no more than `most` are looked at. */

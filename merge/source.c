@@ -32,7 +32,7 @@ static const struct column *order_column(const struct source *source, const stru
 static void stand(struct source *source)
 {
     if (!source_is_drained(source)) {
-        source->key = order_key(&source->order, order_row(&source->order, source->next));
+        order_key(&source->order, order_row(&source->order, source->next), &source->key);
     }
 }
 
@@ -131,7 +131,7 @@ static bool bind(struct source *source, const struct layout *layout, struct aren
 {
     size_t count = layout->tag_count + layout->field_count;
     source->cells = arena_array(arena, struct cell, count);
-    source->varying = arena_array(arena, uint32_t, count);
+    source->varying = arena_array(arena, struct source_varying, count);
     source->varying_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct column *column = source->columns[i];
@@ -139,7 +139,8 @@ static bool bind(struct source *source, const struct layout *layout, struct aren
             continue; /* the zeroed cell is CELL_NULL */
         }
         if (!column->constant) {
-            source->varying[source->varying_count++] = (uint32_t)i;
+            source->varying[source->varying_count++] =
+                (struct source_varying){.column = column, .cell = &source->cells[i]};
         } else if (!cell_read(column, 0, &source->cells[i], err)) {
             return false;
         }
@@ -206,8 +207,7 @@ bool source_bind_named(struct source *source, const struct layout *layout, struc
 bool source_read(struct source *source, size_t row, struct error *err)
 {
     for (size_t i = 0; i < source->varying_count; i++) {
-        uint32_t to = source->varying[i];
-        if (!cell_read(source->columns[to], row, &source->cells[to], err)) {
+        if (!cell_read(source->varying[i].column, row, source->varying[i].cell, err)) {
             return false;
         }
     }

@@ -11,6 +11,11 @@
 #include "merge/order.h"
 #include "merge/plan.h"
 
+struct source_varying {
+    const struct column *column; /* borrow: view */
+    struct cell *cell;           /* borrow: the source's cells */
+};
+
 struct source {
     struct msg *msg; /* pin: until the last row was taken */
     struct view view;
@@ -21,9 +26,9 @@ struct source {
     const struct column *version; /* borrow: view */
     const struct column *series;  /* borrow: view */
 
-    const struct column **columns; /* borrow: region; in layout order, NULL = not in the frame */
-    struct cell *cells;            /* borrow: region; in layout order */
-    uint32_t *varying;             /* borrow: region; the layout columns that are not constant */
+    const struct column **columns;  /* borrow: region; in layout order, NULL = not in the frame */
+    struct cell *cells;             /* borrow: region; in layout order */
+    struct source_varying *varying; /* borrow: region; what differs from row to row */
     size_t varying_count;
 
     struct order order;

@@ -116,6 +116,11 @@ START_TEST(a_series_is_new_once)
     arena_init(&arena, SIZE_MAX, NULL, NULL);
     static bool given[3][1000];
     uint64_t state = 8;
+    const uint64_t equal_hashes = 1180670291512415243u; /* in groups 0 and 1 */
+    ck_assert_uint_eq(seen_hash(0, equal_hashes, 0), seen_hash(1, equal_hashes, 0));
+    ck_assert(once_put(&once, &arena, 0, equal_hashes));
+    ck_assert(once_put(&once, &arena, 1, equal_hashes));
+    ck_assert(!once_put(&once, &arena, 1, equal_hashes));
     for (size_t i = 0; i < 20000; i++) {
         size_t group = random_below(&state, 3);
         size_t series = random_below(&state, 1000);

@@ -104,6 +104,42 @@ START_TEST(rows_of_other_groups_are_no_copies)
 }
 END_TEST
 
+/* Rows that differ in one thing alone, and whose hashes are equal all the same. */
+START_TEST(equal_hashes_are_no_copies)
+{
+    static const struct {
+        size_t group;
+        const char *frame;
+        uint64_t series[2];
+        int64_t times[2];
+    } table[] = {
+        {1, META "| 1 1 8226699545898768374", {8226699545898768374u, 8226699545898768374u}, {1, 1}},
+        {0,
+         META "| 1 1 3449582676761291415 | 1 1 3644625248001531947",
+         {3449582676761291415u, 3644625248001531947u},
+         {1, 1}},
+        {0, META "| 3402522832 1 7 | 989297903 1 7", {7, 7}, {3402522832, 989297903}},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct arena arena;
+        struct window window = {0};
+        arena_init(&arena, SIZE_MAX, NULL, NULL);
+        ck_assert_uint_eq(seen_hash(0, table[i].series[0], table[i].times[0]),
+                          seen_hash(table[i].group, table[i].series[1], table[i].times[1]));
+        struct source *sources[2];
+        for (size_t k = 0; k < 2; k++) {
+            sources[k] = opened_source(table[i].frame, k, &one_key, &arena);
+            sources[k]->group = k * table[i].group;
+            gather(&window, &arena, sources[k], SIZE_MAX);
+        }
+        check_window(&window, table[i].group == 1 ? "0.0 1.0 " : "0.0 0.1 ", table[i].frame);
+        source_unpin(sources[0], NULL);
+        source_unpin(sources[1], NULL);
+        arena_fini(&arena);
+    }
+}
+END_TEST
+
 START_TEST(the_table_is_begun_when_it_is_needed)
 {
     struct arena arena;
@@ -131,6 +167,7 @@ int main(void)
     TCase *tcase = tcase_create("window");
     tcase_add_test(tcase, copies_meet_and_the_newest_lives);
     tcase_add_test(tcase, rows_of_other_groups_are_no_copies);
+    tcase_add_test(tcase, equal_hashes_are_no_copies);
     tcase_add_test(tcase, the_table_is_begun_when_it_is_needed);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
