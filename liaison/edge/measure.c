@@ -5,9 +5,9 @@
  */
 #include "liaison/edge/measure.h"
 
-static void on_query(struct edge *edge, struct exchange *exchange, struct msg *msg)
+static void run(struct edge *edge, enum job_kind kind, struct exchange *exchange, struct msg *msg)
 {
-    struct job *job = job_new(JOB_MEASURE_QUERY);
+    struct job *job = job_new(kind);
     msg_recharge(msg, NULL);
     job->request = msg;
     job->deadline = exchange_head(exchange)->deadline;
@@ -27,6 +27,9 @@ void measure_answer(struct job *job, struct charge *charge)
     if (job->incomplete != NULL) {
         exchange_trailer(exchange, "banyandb-incomplete", job->incomplete);
     }
+    if (job->approximate != NULL) {
+        exchange_trailer(exchange, "banyandb-approximate", job->approximate);
+    }
     if (job->status.code != ERROR_NONE) {
         exchange_finish(exchange, &job->status);
         return;
@@ -37,7 +40,7 @@ void measure_answer(struct job *job, struct charge *charge)
     exchange_respond(exchange, &message);
 }
 
-static void on_query_gone(struct edge *edge, struct exchange *exchange)
+static void on_gone(struct edge *edge, struct exchange *exchange)
 {
     struct job *job = exchange_user(exchange);
     if (job != NULL) {
@@ -46,19 +49,18 @@ static void on_query_gone(struct edge *edge, struct exchange *exchange)
     }
 }
 
+static void on_query(struct edge *edge, struct exchange *exchange, struct msg *msg)
+{
+    run(edge, JOB_MEASURE_QUERY, exchange, msg);
+}
+
 static void on_topn(struct edge *edge, struct exchange *exchange, struct msg *msg)
 {
-    (void)edge;
-    struct error err;
-    msg_release(&msg);
-    error_set(&err, ERROR_UNIMPLEMENTED,
-              "MeasureService.TopN is not served by this version yet; MeasureService.Query without "
-              "group_by, agg and top is");
-    exchange_finish(exchange, &err);
+    run(edge, JOB_TOPN, exchange, msg);
 }
 
 const struct service_method measure_methods[] = {
-    {"/banyandb.measure.v1.MeasureService/Query", on_query, on_query_gone},
-    {"/banyandb.measure.v1.MeasureService/TopN", on_topn, NULL},
+    {"/banyandb.measure.v1.MeasureService/Query", on_query, on_gone},
+    {"/banyandb.measure.v1.MeasureService/TopN", on_topn, on_gone},
     {NULL, NULL, NULL},
 };

@@ -21,7 +21,7 @@
 struct executor;
 struct query;
 
-enum job_kind { JOB_MEASURE_QUERY };
+enum job_kind { JOB_MEASURE_QUERY, JOB_TOPN };
 
 enum job_place {
     JOB_OUTSIDE, /* not admitted yet, or ended */

@@ -64,10 +64,9 @@ static size_t open_merge(struct work *work)
     return calls;
 }
 
-static bool ask(struct work *work, struct error *err)
+static void ask(struct work *work)
 {
     const struct measure *measure = measure_of(work);
-    (void)err;
     for (size_t i = 0; i < work->group_count; i++) {
         const struct broadcast_question question = {
             .number = i,
@@ -77,7 +76,6 @@ static bool ask(struct work *work, struct error *err)
         };
         broadcast_ask(&work->broadcast, work->fanout, &question);
     }
-    return true;
 }
 
 static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,

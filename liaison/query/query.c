@@ -6,13 +6,12 @@
  */
 #include "liaison/query/query.h"
 
+#include "liaison/query/account.h"
 #include "liaison/query/measure_work.h"
+#include "liaison/query/topn_work.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define MODULE "DISTRIBUTED-QUERY"
 
 enum query_state {
     QUERY_WAITING,  /* for a revision of the schema; guarded by gate_until */
@@ -67,56 +66,12 @@ static void free_query(void *object)
     free(query);
 }
 
-static void log_if_slow(const struct query *query, uint64_t took)
-{
-    const struct options *options = options_of(query);
-    const struct work *work = query->work;
-    if (options->dst_slow_query <= 0 || took <= (uint64_t)options->dst_slow_query ||
-        work->name == NULL || work->trace) {
-        return;
-    }
-    log_warn(executor_setup(query->executor)->log, MODULE,
-             "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu",
-             work->ops->slow, (double)took / 1e6, work->name, SLICE_ARG(work->groups[0].name),
-             work->result_count, query->charge.peak);
-}
-
-static void count(const struct query *query, enum metric metric, int64_t amount)
-{
-    const struct work *work = query->work;
-    for (size_t i = 0; i < work->group_count; i++) {
-        char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
-        const char *labels[] = {group, "measure", work->ops->method};
-        metrics_add(metrics_series(executor_setup(query->executor)->metrics, metric, labels),
-                    amount);
-    }
-}
-
-static void count_incomplete(const struct query *query)
-{
-    for (size_t i = 0; i < query->work->group_count; i++) {
-        char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(query->work->groups[i].name));
-        const char *labels[] = {group};
-        metrics_add(
-            metrics_series(executor_setup(query->executor)->metrics, METRIC_INCOMPLETE, labels), 1);
-    }
-}
-
-static void count_refused(const struct query *query, const struct error *err)
-{
-    if (err->code == ERROR_RESOURCE_EXHAUSTED) {
-        const char *labels[] = {"query_memory"};
-        metrics_add(
-            metrics_series(executor_setup(query->executor)->metrics, METRIC_REFUSED, labels), 1);
-    }
-}
-
 static void give_back(struct query *query)
 {
     fanout_close(&query->work->fanout);
-    query->work->ops->close(query->work);
+    if (query->work->ops->close != NULL) {
+        query->work->ops->close(query->work);
+    }
     chain_fini(&query->chain);
     msg_release(&query->bytes);
     arena_fini(&query->arena);
@@ -130,21 +85,19 @@ static void end(struct query *query, const struct error *err)
     set_state(query, QUERY_ENDED);
     struct job *job = query->job;
     loop_clock_refresh(loop_of(query));
-    uint64_t took = loop_now(loop_of(query)) - query->began;
-    count(query, METRIC_FINISHED, 1);
-    if (job->incomplete != NULL) {
-        count_incomplete(query);
-    }
-    count(query, METRIC_LATENCY, (int64_t)took);
     if (err != NULL) {
-        count(query, METRIC_ERR, 1);
-        count_refused(query, err);
         job->status = *err;
     } else {
         chain_move(&query->chain, &job->response);
         job->approximate = query->work->approximate;
-        log_if_slow(query, took);
     }
+    const struct account account = {
+        .took = loop_now(loop_of(query)) - query->began,
+        .err = err,
+        .incomplete = job->incomplete != NULL,
+        .peak = query->charge.peak,
+    };
+    account_end(query->work, executor_setup(query->executor), &account);
     job->query = NULL;
     give_back(query);
     loop_reap(loop_of(query), query, free_query);
@@ -245,9 +198,7 @@ static bool ask(struct query *query, struct error *err)
     }
     work->fanout = fanout_open(&query->arena, work->ops->open(work), &events, query);
     set_state(query, QUERY_ASKING);
-    if (!work->ops->ask(work, err)) {
-        return false;
-    }
+    work->ops->ask(work);
     fanout_seal(work->fanout);
     return true;
 }
@@ -280,6 +231,13 @@ static void wait_and_retry(struct query *query)
     loop_timer_start(&query->retry, query->gate_pause / 1000000);
 }
 
+static enum request_step pass_gate(struct query *query)
+{
+    const struct work_ops *ops = query->work->ops;
+    bool may_wait = loop_now(loop_of(query)) < query->gate_until;
+    return ops->gate == NULL ? REQUEST_GO_ON : ops->gate(query->work, may_wait);
+}
+
 static void gate(struct query *query)
 {
     set_state(query, QUERY_PLANNING);
@@ -299,8 +257,7 @@ static void gate(struct query *query)
         wait_and_retry(query);
         return;
     }
-    bool may_wait = loop_now(loop_of(query)) < query->gate_until;
-    switch (query->work->ops->gate(query->work, may_wait)) {
+    switch (pass_gate(query)) {
     case REQUEST_GO_ON:
         plan_and_ask(query);
         break;
@@ -323,6 +280,8 @@ static const struct work_ops *ops_of(enum job_kind kind)
     switch (kind) {
     case JOB_MEASURE_QUERY:
         return &measure_work_ops;
+    case JOB_TOPN:
+        return &topn_work_ops;
     }
     return NULL;
 }
@@ -368,7 +327,7 @@ void query_start(struct executor *executor, struct job *job)
     job->request = NULL;
     msg_recharge(query->bytes, &query->charge);
     bool parsed = query->work->ops->parse(query->work, msg_bytes(query->bytes), &err);
-    count(query, METRIC_STARTED, 1);
+    account_begin(query->work, executor_setup(executor));
     if (!parsed) {
         end(query, &err);
         return;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "liaison/query/broadcast.h"
+#include "liaison/query/query_trace.h"
 #include "merge/merge.h"
 #include "proto/request.h"
 
@@ -20,24 +21,33 @@ struct work_ops {
     size_t size;         /* of the kind's struct */
     const char *method;  /* label of the metrics */
     const char *slow;    /* how the log names one that took long */
+    const char *root;    /* of its trace */
+    const char *results; /* tag of the trace's root for their number */
     const char *refusal; /* before a text that says why nobody can be asked; "" = nothing */
 
     /* Client's bytes → request; fills what the work tells. */
     bool (*parse)(struct work *work, struct slice bytes, struct error *err);
-    /* May be asked again later, with the world as it is then. */
+    /* May be asked again later, with the world as it is then. NULL: goes on at once. */
     enum request_step (*gate)(struct work *work, bool may_wait);
     bool (*plan)(struct work *work, struct error *err);
     /* Nodes are chosen: makes what takes their answers. How many calls may be open at a time. */
     size_t (*open)(struct work *work);
     /* The first questions to the nodes; more may be asked from answer. */
-    bool (*ask)(struct work *work, struct error *err);
+    void (*ask)(struct work *work);
+    /* The request as JSON, for the trace; freed by the caller. */
+    char *(*describe)(const struct work *work);
     /* One node's body; the message is borrowed. */
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);
+    /* All nodes have answered, or `failed` (may be NULL) says which did not. NULL: nothing to do.
+     */
+    void (*answered)(struct work *work, const struct error *failed);
     /* A share of the way from answers to the response, some milliseconds long. */
     enum merge_state (*turn)(struct work *work, struct error *err);
     void (*wrap)(const struct work *work, struct error *err);
-    void (*close)(struct work *work);
+    /* Appends the encoded trace to the response. */
+    void (*put_trace)(struct work *work, struct slice trace);
+    void (*close)(struct work *work); /* NULL: the region is all that it holds */
 };
 
 struct work {
@@ -51,6 +61,7 @@ struct work {
     const struct world *world;     /* borrow: from gate on */
     struct broadcast broadcast;    /* from open on */
     struct fanout *fanout;         /* borrow: region; from ask on */
+    struct query_trace trace_tree; /* after parse, when it is traced */
 
     /* What the work tells, after parse. */
     const char *name; /* borrow: region; NULL: not parsed */

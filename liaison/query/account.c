@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "liaison/query/account.h"
+
+#include <stdio.h>
+
+#define MODULE "DISTRIBUTED-QUERY"
+
+static void count(const struct work *work, struct metrics *metrics, enum metric metric,
+                  int64_t amount)
+{
+    for (size_t i = 0; i < work->group_count; i++) {
+        char group[128];
+        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        const char *labels[] = {group, "measure", work->ops->method};
+        metrics_add(metrics_series(metrics, metric, labels), amount);
+    }
+}
+
+static void count_incomplete(const struct work *work, struct metrics *metrics)
+{
+    for (size_t i = 0; i < work->group_count; i++) {
+        char group[128];
+        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        const char *labels[] = {group};
+        metrics_add(metrics_series(metrics, METRIC_INCOMPLETE, labels), 1);
+    }
+}
+
+static void count_error(const struct work *work, struct metrics *metrics, const struct error *err)
+{
+    count(work, metrics, METRIC_ERR, 1);
+    if (err->code == ERROR_RESOURCE_EXHAUSTED) {
+        const char *labels[] = {"query_memory"};
+        metrics_add(metrics_series(metrics, METRIC_REFUSED, labels), 1);
+    }
+}
+
+static void log_if_slow(const struct work *work, struct log *log, const struct account *account)
+{
+    int64_t limit = work->options->dst_slow_query;
+    if (limit <= 0 || account->took <= (uint64_t)limit || work->trace) {
+        return;
+    }
+    log_warn(log, MODULE, "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu",
+             work->ops->slow, (double)account->took / 1e6, work->name,
+             SLICE_ARG(work->groups[0].name), work->result_count, account->peak);
+}
+
+void account_begin(const struct work *work, const struct executor_setup *setup)
+{
+    count(work, setup->metrics, METRIC_STARTED, 1);
+}
+
+void account_end(const struct work *work, const struct executor_setup *setup,
+                 const struct account *account)
+{
+    count(work, setup->metrics, METRIC_FINISHED, 1);
+    count(work, setup->metrics, METRIC_LATENCY, (int64_t)account->took);
+    if (account->incomplete) {
+        count_incomplete(work, setup->metrics);
+    }
+    if (account->err != NULL) {
+        count_error(work, setup->metrics, account->err);
+    } else {
+        log_if_slow(work, setup->log, account);
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "liaison/query/topn_work.h"
+
+#include "liaison/query/topn_window.h"
+#include "proto/moment.h"
+#include "proto/topn_response.h"
+
+/* A turn's share, in items; a step of ranking the entities costs as much as so many. */
+#define ITEMS_PER_TURN 2048
+#define RANKING_COST   256
+
+/* What the trailer banyandb-approximate says. */
+#define CUT_LISTS   "topn"          /* a node may have more entities than it can be asked for */
+#define NOT_BY_TIME "topn-distinct" /* too many intervals: best single values instead */
+
+struct topn_job {
+    struct work work; /* first */
+    struct topn_request request;
+    struct topn *topn; /* borrow: region */
+    struct topn_window window;
+    struct topn_response response;
+};
+
+static struct topn_job *job_of(struct work *work)
+{
+    return (struct topn_job *)work;
+}
+
+static bool parse(struct work *work, struct slice bytes, struct error *err)
+{
+    struct topn_job *job = job_of(work);
+    const struct topn_request *request = &job->request;
+    topn_response_init(&job->response, work->chain, work_budget(work));
+    if (!topn_request_parse(bytes, work->arena, &job->request, err)) {
+        return false;
+    }
+    work->name = request->message->name;
+    work->trace = request->trace;
+    work->group_count = request->group_count;
+    work->groups = request->groups;
+    work->begin = moment_nanos(moment_of(request->message->time_range->begin));
+    return true;
+}
+
+/* Every group's range has few intervals, and they are known. */
+static bool is_short(const struct topn_request *request, uint64_t most)
+{
+    for (size_t i = 0; i < request->group_count; i++) {
+        const struct interval_buckets *buckets = &request->rules[i].buckets;
+        if (buckets->interval == 0 || buckets->count > most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void choose_mode(struct topn_job *job)
+{
+    struct topn_plan *plan = &job->request.plan;
+    const struct options *options = job->work.options;
+    plan->agg.mean_floor = options->mean_floor == MEAN_FLOOR_UPSTREAM;
+    if (options->topn != TOPN_RANGE || topn_plan_takes_best(plan)) {
+        return;
+    }
+    plan->every = is_short(&job->request, (uint64_t)options->topn_max_intervals);
+    if (!plan->every) {
+        job->work.approximate = NOT_BY_TIME;
+    }
+}
+
+static bool plan(struct work *work, struct error *err)
+{
+    struct topn_job *job = job_of(work);
+    if (!topn_request_plan(&job->request, work->world->catalog, work->options->data_node_selector,
+                           work->arena, err)) {
+        return false;
+    }
+    choose_mode(job);
+    return true;
+}
+
+static size_t open_window(struct work *work)
+{
+    struct topn_job *job = job_of(work);
+    job->topn = topn_open(&job->request.plan, work->arena);
+    job->window = (struct topn_window){
+        .request = &job->request,
+        .broadcast = &work->broadcast,
+        .arena = work->arena,
+        .by_buckets = job->request.plan.every,
+    };
+    return topn_window_open(&job->window, job->topn);
+}
+
+static void ask(struct work *work)
+{
+    topn_window_ask(&job_of(work)->window, work->fanout);
+}
+
+static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
+                   struct slice body, struct error *err)
+{
+    struct topn_job *job = job_of(work);
+    (void)msg; /* what is needed of it is kept */
+    return topn_window_answer(&job->window, work->fanout, source, body, err) &&
+           work_check_budget(work, err);
+}
+
+static enum merge_state end(struct topn_job *job)
+{
+    topn_response_end(&job->response, loop_wall_ns());
+    job->work.result_count = job->response.items > 0; /* lists, as upstream counts */
+    if (job->window.cut) {
+        job->work.approximate = CUT_LISTS;
+    }
+    return MERGE_DONE;
+}
+
+static enum merge_state turn(struct work *work, struct error *err)
+{
+    struct topn_job *job = job_of(work);
+    struct topn_item item;
+    for (size_t done = 0; done < ITEMS_PER_TURN;) {
+        switch (topn_next(job->topn, &item)) {
+        case TOPN_MORE:
+            done += RANKING_COST;
+            break;
+        case TOPN_ITEM:
+            done++;
+            if (!topn_response_item(&job->response, &item, err)) {
+                return MERGE_FAILED;
+            }
+            break;
+        case TOPN_DONE:
+            return end(job);
+        }
+    }
+    return work_check_budget(work, err) ? MERGE_MORE : MERGE_FAILED;
+}
+
+static void wrap(const struct work *work, struct error *err)
+{
+    topn_request_wrap_error(&((const struct topn_job *)work)->request, err);
+}
+
+const struct work_ops topn_work_ops = {
+    .size = sizeof(struct topn_job),
+    .method = "topn",
+    .slow = "top_n slow query",
+    .refusal = "",
+    .parse = parse,
+    .plan = plan,
+    .open = open_window,
+    .ask = ask,
+    .answer = answer,
+    .turn = turn,
+    .wrap = wrap,
+};
