@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define SOURCE_LIMIT 4194304u /* bytes; a measure of 1,000 tags has 60 KB */
+#define SOURCE_LIMIT                                                                               \
+    1048576u /* bytes; a measure of 1,000 tags has 60 KB, its JSON tree 50 times that */
 
 static const ProtobufCMessageDescriptor *const descriptors[SCHEMA_KINDS] = {
     [SCHEMA_GROUP] = &banyandb__common__v1__group__descriptor,

@@ -298,11 +298,11 @@ START_TEST(bad_properties)
     property->tags[2]->key = key;
 
     char *source = property->tags[2]->value->str->value;
-    char *large = calloc(1, 4200001);
-    memset(large, ' ', 4200000);
+    char *large = calloc(1, 1100001);
+    memset(large, ' ', 1100000);
     property->tags[2]->value->str->value = large;
     ck_assert_int_eq(catalog_store_put(store, property, &err), CATALOG_BAD);
-    ck_assert_ptr_nonnull(strstr(err.text, "the source has 4200000 bytes, at most 4194304"));
+    ck_assert_ptr_nonnull(strstr(err.text, "the source has 1100000 bytes, at most 1048576"));
     property->tags[2]->value->str->value = source;
     free(large);
 
