@@ -52,8 +52,7 @@ enum request_step request_gate(struct request *request, const struct catalog *ca
 bool request_plan(struct request *request, const struct catalog *catalog, const char *hot_selector,
                   struct arena *arena, struct error *err) MUST_CHECK;
 
-/* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. Nodes are not asked
- * for traces. */
+/* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. */
 struct slice request_push(const struct request *request, size_t group, struct arena *arena);
 
 /* A text for a failure of the plan's execution as clients see it:

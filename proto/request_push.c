@@ -162,5 +162,6 @@ struct slice request_push(const struct request *request, size_t group, struct ar
     changed.tag_projection = pushed_tags(request, asked->measure, arena);
     changed.field_projection = pushed_fields(request, asked->measure, arena);
     changed.limit = pushed_limit(&request->plan, asked->measure);
+    changed.trace = request->trace;
     return pack(&changed, request->carried, arena);
 }

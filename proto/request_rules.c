@@ -65,6 +65,14 @@ static void add_moment(struct text *text, const char *name,
     add(text, "}");
 }
 
+void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *bytes, size_t size)
+{
+    struct text text = {.len = 0};
+    add_moment(&text, "begin", range->begin);
+    add_moment(&text, "end", range->end);
+    snprintf(bytes, size, "%s", text.bytes);
+}
+
 /* NULL = nothing is wrong. */
 static const char *moment_fault(const Google__Protobuf__Timestamp *moment)
 {
@@ -84,10 +92,9 @@ static bool check_time(const Banyandb__Model__V1__TimeRange *range, struct error
     if (fault == NULL) {
         return true;
     }
-    struct text text = {.len = 0};
-    add_moment(&text, "begin", range->begin);
-    add_moment(&text, "end", range->end);
-    return error_set(err, ERROR_INVALID_ARGUMENT, "%s is invalid :%s", text.bytes, fault);
+    char text[256];
+    request_rules_range_text(range, text, sizeof text);
+    return error_set(err, ERROR_INVALID_ARGUMENT, "%s is invalid :%s", text, fault);
 }
 
 bool request_rules_check_count(const char *field, size_t count, size_t max, struct error *err)

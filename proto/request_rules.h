@@ -18,6 +18,9 @@ struct request_rules {
     size_t stage_count;
 };
 
+/* The range as texts tell it: "begin:{seconds:1} end:{seconds:2}". */
+void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *text, size_t size);
+
 bool request_rules_check(const struct request_rules *rules, struct error *err) MUST_CHECK;
 
 /* INVALID_ARGUMENT when there are more than `max` names in this field. */

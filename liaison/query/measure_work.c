@@ -2,8 +2,12 @@
 #include "liaison/query/measure_work.h"
 
 #include "frame/envelope.h"
+#include "liaison/query/measure_trace.h"
 #include "proto/moment.h"
+#include "proto/pbjson_write.h"
 #include "proto/response.h"
+
+#include <stdlib.h>
 
 /* A turn's share of a long merge: some milliseconds. */
 #define ROWS_PER_TURN 4096
@@ -13,6 +17,8 @@ struct measure {
     struct request request;
     struct merge *merge; /* borrow: region */
     struct response response;
+    struct measure_trace *trace; /* borrow: region; NULL: not traced */
+    bool merging;
 };
 
 static struct measure *measure_of(struct work *work)
@@ -66,7 +72,10 @@ static size_t open_merge(struct work *work)
 
 static void ask(struct work *work)
 {
-    const struct measure *measure = measure_of(work);
+    struct measure *measure = measure_of(work);
+    struct trace_span *execution =
+        query_trace_execute(&work->trace_tree, "distributed-%s", work->options->node_name);
+    measure->trace = measure_trace_begin(work, &measure->request, execution);
     for (size_t i = 0; i < work->group_count; i++) {
         const struct broadcast_question question = {
             .number = i,
@@ -85,6 +94,7 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
     if (!envelope_answer(body, &answer, err)) {
         return false;
     }
+    measure_trace_answer(measure_of(work)->trace, source, answer.frame.len, answer.trace);
     if (answer.frame.len > 0) {
         return merge_feed(measure_of(work)->merge, source->question, source->rank, msg,
                           answer.frame, err) &&
@@ -104,16 +114,22 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
 static enum merge_state turn(struct work *work, struct error *err)
 {
     struct measure *measure = measure_of(work);
+    if (!measure->merging) {
+        measure->merging = true;
+        measure_trace_merge(measure->trace);
+    }
     enum merge_state state = merge_run(measure->merge, &measure->response.sink, ROWS_PER_TURN, err);
     if (state != MERGE_FAILED && !work_check_budget(work, err)) {
         state = MERGE_FAILED;
     }
     if (state == MERGE_FAILED) {
         error_prefix(err, "vec distributed plan: merge rows");
+        measure_trace_merged(measure->trace, 0, err);
     }
     if (state == MERGE_DONE) {
         response_statuses(&measure->response, &measure->request);
         work->result_count = measure->response.rows;
+        measure_trace_merged(measure->trace, work->result_count, NULL);
     }
     return state;
 }
@@ -121,6 +137,22 @@ static enum merge_state turn(struct work *work, struct error *err)
 static void wrap(const struct work *work, struct error *err)
 {
     request_wrap_error(&((const struct measure *)work)->request, err);
+}
+
+static char *describe(const struct work *work)
+{
+    const struct measure *measure = (const struct measure *)work;
+    return pbjson_write(&measure->request.message->base, PBJSON_SET);
+}
+
+static void answered(struct work *work, const struct error *failed)
+{
+    measure_trace_answered(measure_of(work)->trace, failed);
+}
+
+static void put_trace(struct work *work, struct slice trace)
+{
+    response_trace(&measure_of(work)->response, trace);
 }
 
 static void close_merge(struct work *work)
@@ -132,13 +164,18 @@ const struct work_ops measure_work_ops = {
     .size = sizeof(struct measure),
     .method = "query",
     .slow = "measure slow query",
+    .root = "measure-grpc",
+    .results = "response_data_point_count",
     .refusal = "vec distributed plan: broadcast",
     .parse = parse,
     .gate = gate,
     .plan = plan,
     .open = open_merge,
     .ask = ask,
+    .describe = describe,
     .answer = answer,
+    .answered = answered,
+    .put_trace = put_trace,
     .turn = turn,
     .wrap = wrap,
     .close = close_merge,

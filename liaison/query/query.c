@@ -79,13 +79,13 @@ static void give_back(struct query *query)
     loop_timer_stop(&query->retry);
 }
 
-/* The one way out. `err` NULL: the response is in the chain. */
-static void end(struct query *query, const struct error *err)
+/* The one way out. `err` NULL: it went well. The client gets the chain, or `err` as the status. */
+static void leave(struct query *query, const struct error *err, bool err_is_status)
 {
     set_state(query, QUERY_ENDED);
     struct job *job = query->job;
     loop_clock_refresh(loop_of(query));
-    if (err != NULL) {
+    if (err_is_status) {
         job->status = *err;
     } else {
         chain_move(&query->chain, &job->response);
@@ -105,10 +105,39 @@ static void end(struct query *query, const struct error *err)
     loop_post(job->edge, &job->done); /* carries the query's count */
 }
 
+static void end(struct query *query, const struct error *err)
+{
+    leave(query, err, true);
+}
+
+/* The trace of a query that has come to its end; the last part of its response. */
+static void put_trace(struct query *query, const struct error *failed)
+{
+    struct work *work = query->work;
+    if (work->trace_tree.tree != NULL) {
+        work->ops->put_trace(work, query_trace_close(&work->trace_tree, work->ops->results,
+                                                     work->result_count, failed));
+    }
+}
+
+static void succeed(struct query *query)
+{
+    put_trace(query, NULL);
+    leave(query, NULL, false);
+}
+
+/* An execution that fails is told in the trace, if there is one, and not by the status. */
 static void fail(struct query *query, struct error *err)
 {
     query->work->ops->wrap(query->work, err);
-    end(query, err);
+    if (!query_trace_is_executing(&query->work->trace_tree)) {
+        end(query, err);
+        return;
+    }
+    chain_fini(&query->chain);
+    chain_init(&query->chain, &query->charge);
+    put_trace(query, err);
+    leave(query, err, false);
 }
 
 void query_cancel(struct query *query, enum error_code code, const char *why)
@@ -135,7 +164,7 @@ static void on_turn(struct loop_task *task)
         loop_defer(loop_of(query), &query->turn);
         break;
     case MERGE_DONE:
-        end(query, NULL);
+        succeed(query);
         break;
     case MERGE_FAILED:
         fail(query, &err);
@@ -160,6 +189,9 @@ static bool on_admit(void *owner, size_t declared, struct error *err)
 static void on_complete(void *owner, const struct error *failed)
 {
     struct query *query = owner;
+    if (query->work->ops->answered != NULL) {
+        query->work->ops->answered(query->work, failed);
+    }
     if (failed != NULL) {
         struct error err = *failed;
         fail(query, &err);
@@ -262,7 +294,7 @@ static void gate(struct query *query)
         plan_and_ask(query);
         break;
     case REQUEST_ANSWERED:
-        end(query, NULL);
+        succeed(query);
         break;
     case REQUEST_WAIT:
         wait_and_retry(query);
@@ -317,6 +349,16 @@ static struct query *query_new(struct executor *executor, struct job *job)
     return query;
 }
 
+static void open_trace(struct query *query)
+{
+    struct work *work = query->work;
+    if (work->trace && work->ops->describe != NULL) {
+        char *request = work->ops->describe(work);
+        query_trace_open(&work->trace_tree, work->arena, work->ops->root, request);
+        free(request);
+    }
+}
+
 void query_start(struct executor *executor, struct job *job)
 {
     struct query *query = query_new(executor, job);
@@ -332,5 +374,6 @@ void query_start(struct executor *executor, struct job *job)
         end(query, &err);
         return;
     }
+    open_trace(query);
     gate(query);
 }

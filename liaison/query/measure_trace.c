@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Nodes answer in any order; their traces are kept until all are in and attached by group and by
+ * the nodes' names, so that the tree, too, is a function of the data.
+ */
+#include "liaison/query/measure_trace.h"
+
+#include "proto/request_rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct node_trace {
+    size_t group;
+    size_t rank;
+    size_t frame_bytes;
+    struct slice bytes; /* borrow: region; common.v1.Trace */
+};
+
+struct measure_trace {
+    const struct work *work;        /* borrow */
+    const struct request *request;  /* borrow */
+    struct trace *tree;             /* borrow */
+    struct trace_span *execution;   /* borrow */
+    struct trace_span **broadcasts; /* borrow: region; one for each group */
+    struct trace_span *merge;       /* borrow: region */
+    size_t answer_count;
+    struct node_trace *answers; /* borrow: region; room for all */
+};
+
+static bool aggregates(const struct measure_trace *trace)
+{
+    return trace->request->plan.mode != PLAN_ROWS;
+}
+
+static bool is_multi(const struct measure_trace *trace)
+{
+    return trace->request->group_count > 1;
+}
+
+static struct trace_span *open_span(struct measure_trace *trace, const char *name)
+{
+    return trace_span(trace->tree, trace->execution, loop_wall_ns(), "%s", name);
+}
+
+/* As Go prints a map of lists. */
+static void tag_selectors(struct measure_trace *trace)
+{
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "map[");
+    bool first = true;
+    for (size_t i = 0; i < trace->request->group_count; i++) {
+        const struct request_group *group = &trace->request->groups[i];
+        for (size_t j = 0; j < group->selector_count && used < sizeof text - 2; j++) {
+            const char *open = j > 0 ? " " : first ? "" : " ";
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", open);
+            if (j == 0 && used < sizeof text - 2) {
+                used += (size_t)snprintf(text + used, sizeof text - used, "%.*s:[",
+                                         SLICE_ARG(group->name));
+            }
+            if (used < sizeof text - 2) {
+                used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s",
+                                         SLICE_ARG(group->selectors[j]),
+                                         j + 1 == group->selector_count ? "]" : "");
+            }
+            first = false;
+        }
+    }
+    trace_tag(trace->execution, "node_selectors", "%s]", text);
+}
+
+static void tag_execution(struct measure_trace *trace)
+{
+    const struct plan *plan = &trace->request->plan;
+    trace_tag(trace->execution, "plan", "vec-distributed%s%s%s", aggregates(trace) ? ":agg" : "",
+              plan->key_count > 0 ? ":group-by" : "", plan->top.number > 0 ? ":top" : "");
+    tag_selectors(trace);
+}
+
+static void open_broadcast(struct measure_trace *trace, size_t i)
+{
+    const struct request_group *group = &trace->request->groups[i];
+    const struct options *options = trace->work->options;
+    char range[256];
+    if (is_multi(trace)) {
+        trace->broadcasts[i] = trace_span(trace->tree, trace->execution, loop_wall_ns(),
+                                          "broadcast-per-group-%.*s", SLICE_ARG(group->name));
+        trace_tag(trace->broadcasts[i], "group_name", "%.*s", SLICE_ARG(group->name));
+        trace_tag(trace->broadcasts[i], "node_count", "%zu", group->selector_count);
+        return;
+    }
+    trace->broadcasts[i] = open_span(trace, aggregates(trace) ? "broadcast-agg" : "broadcast-rows");
+    trace_tag(trace->broadcasts[i], "node_count", "%zu", group->selector_count);
+    trace_tag(trace->broadcasts[i], "broadcast_timeout_ms", "%llu",
+              (unsigned long long)duration_ms(options->dst_broadcast_timeout));
+    request_rules_range_text(trace->request->message->time_range, range, sizeof range);
+    trace_tag(trace->broadcasts[i], "time_range", "%s", range);
+}
+
+struct measure_trace *measure_trace_begin(const struct work *work, const struct request *request,
+                                          struct trace_span *execution)
+{
+    if (execution == NULL) {
+        return NULL;
+    }
+    struct measure_trace *trace = arena_new(work->arena, struct measure_trace);
+    *trace = (struct measure_trace){
+        .work = work, .request = request, .tree = work->trace_tree.tree, .execution = execution};
+    size_t calls = 0;
+    for (size_t i = 0; i < request->group_count; i++) {
+        calls += broadcast_size(&work->broadcast, i);
+    }
+    trace->answers = arena_array(work->arena, struct node_trace, calls);
+    trace->broadcasts = arena_array(work->arena, struct trace_span *, request->group_count);
+    tag_execution(trace);
+    for (size_t i = 0; i < request->group_count; i++) {
+        open_broadcast(trace, i);
+    }
+    return trace;
+}
+
+void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
+                          size_t frame_bytes, struct slice node_trace)
+{
+    if (trace != NULL) {
+        trace->answers[trace->answer_count++] = (struct node_trace){
+            .group = source->question,
+            .rank = source->rank,
+            .frame_bytes = frame_bytes,
+            .bytes = arena_copy(trace->work->arena, node_trace),
+        };
+    }
+}
+
+static int by_group_and_rank(const void *a, const void *b)
+{
+    const struct node_trace *node_a = a;
+    const struct node_trace *node_b = b;
+    if (node_a->group != node_b->group) {
+        return node_a->group < node_b->group ? -1 : 1;
+    }
+    return (node_a->rank > node_b->rank) - (node_a->rank < node_b->rank);
+}
+
+static size_t count_frames(const struct measure_trace *trace, size_t group, size_t *bytes_out)
+{
+    size_t frames = 0;
+    *bytes_out = 0;
+    for (size_t i = 0; i < trace->answer_count; i++) {
+        const struct node_trace *answer = &trace->answers[i];
+        if (answer->frame_bytes > 0 && (group == SIZE_MAX || answer->group == group)) {
+            frames++;
+            *bytes_out += answer->frame_bytes;
+        }
+    }
+    return frames;
+}
+
+static void close_broadcast(struct measure_trace *trace, size_t group, const struct error *failed)
+{
+    struct trace_span *span = trace->broadcasts[group];
+    size_t bytes;
+    size_t frames = count_frames(trace, group, &bytes);
+    trace_tag(span, "response_count", "%zu", frames);
+    if (!is_multi(trace)) {
+        trace_tag(span, "frame_bytes_total", "%zu", bytes);
+    }
+    if (failed != NULL) {
+        trace_fail(span, failed->text);
+    }
+    trace_end(span, loop_wall_ns());
+}
+
+void measure_trace_answered(struct measure_trace *trace, const struct error *failed)
+{
+    if (trace == NULL) {
+        return;
+    }
+    qsort(trace->answers, trace->answer_count, sizeof *trace->answers, by_group_and_rank);
+    for (size_t i = 0; i < trace->answer_count; i++) {
+        trace_attach(trace->broadcasts[trace->answers[i].group], trace->answers[i].bytes);
+    }
+    for (size_t i = 0; i < trace->request->group_count; i++) {
+        close_broadcast(trace, i, failed);
+    }
+}
+
+static void build_schema_span(struct measure_trace *trace)
+{
+    const struct layout *layout = trace->request->plan.layout;
+    struct trace_span *span = open_span(trace, "build-multi-group-schema");
+    size_t columns = layout == NULL ? 0 : 4 + layout->tag_count + layout->field_count;
+    trace_tag(span, "groups_in", "%zu", trace->request->group_count);
+    trace_tag(span, "schema_cols", "%zu", columns);
+    trace_tag(span, "schema_degraded", "false");
+    trace_end(span, loop_wall_ns());
+}
+
+void measure_trace_merge(struct measure_trace *trace)
+{
+    if (trace == NULL) {
+        return;
+    }
+    size_t bytes;
+    size_t frames = count_frames(trace, SIZE_MAX, &bytes);
+    if (aggregates(trace)) {
+        trace->merge = open_span(trace, "reduce-raw-frames");
+        trace_tag(trace->merge, "frames_in", "%zu", frames);
+    } else if (is_multi(trace)) {
+        build_schema_span(trace);
+        trace->merge = open_span(trace, "merge-distributed-rows-multi");
+        trace_tag(trace->merge, "sources_in", "%zu", frames);
+    } else {
+        trace->merge = open_span(trace, "merge-distributed-rows");
+        trace_tag(trace->merge, "sources_in", "%zu", frames);
+    }
+}
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void tag_merge(struct measure_trace *trace, size_t rows)
+{
+    const struct plan *plan = &trace->request->plan;
+    trace_tag(trace->merge, "rows_out", "%zu", rows);
+    if (aggregates(trace)) {
+        trace_tag(trace->merge, "groups_out", "%zu", rows);
+        trace_tag(trace->merge, "agg_value_path", "typed");
+    } else if (!is_multi(trace)) {
+        trace_tag(trace->merge, "orderby_col_idx", "-1");
+        trace_tag(trace->merge, "orderby_family", "%.*s", SLICE_ARG(plan->order_tag.family));
+        trace_tag(trace->merge, "orderby_tag", "%.*s", SLICE_ARG(plan->order_tag.name));
+        trace_tag(trace->merge, "desc", "%s", truth(plan->descending));
+        trace_tag(trace->merge, "index_mode", "%s", truth(plan->index_mode));
+    }
+}
+
+static void top_span(struct measure_trace *trace, size_t rows)
+{
+    const struct plan *plan = &trace->request->plan;
+    if (!aggregates(trace) || plan->top.number <= 0 || rows == 0) {
+        return;
+    }
+    struct trace_span *span = open_span(trace, "apply-top-to-reduce");
+    trace_tag(span, "top_n", "%lld", (long long)plan->top.number);
+    trace_tag(span, "top_asc", "%s", truth(plan->top.ascending));
+    trace_tag(span, "rows_out", "%zu", rows);
+    trace_end(span, loop_wall_ns());
+}
+
+static void last_spans(struct measure_trace *trace, size_t rows)
+{
+    const struct plan *plan = &trace->request->plan;
+    struct trace_span *limit = open_span(trace, "limit");
+    trace_tag(limit, "limit_n", "%llu", (unsigned long long)plan->limit);
+    trace_tag(limit, "limit_offset", "%llu", (unsigned long long)plan->offset);
+    trace_tag(limit, "rows_out", "%zu", rows);
+    trace_end(limit, loop_wall_ns());
+    struct trace_span *iterator = open_span(trace, "iterator");
+    trace_tag(iterator, "rounds", "%zu", rows);
+    trace_tag(iterator, "size", "%zu", rows);
+    trace_end(iterator, loop_wall_ns());
+}
+
+void measure_trace_merged(struct measure_trace *trace, size_t rows, const struct error *failed)
+{
+    if (trace == NULL) {
+        return;
+    }
+    if (failed != NULL) {
+        trace_fail(trace->merge, failed->text);
+        trace_end(trace->merge, loop_wall_ns());
+        return;
+    }
+    tag_merge(trace, rows);
+    trace_end(trace->merge, loop_wall_ns());
+    top_span(trace, rows);
+    last_spans(trace, rows);
+}

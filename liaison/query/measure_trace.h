@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The spans of a measure query's execution, named and tagged as clients of the Go liaison know
+ * them:
+ *
+ *     broadcast-rows | broadcast-agg | broadcast-per-group-<g> …    the nodes' traces below them
+ *     reduce-raw-frames, apply-top-to-reduce                        with an aggregation
+ *     merge-distributed-rows | build-multi-group-schema, merge-distributed-rows-multi
+ *     limit, iterator
+ *
+ * Rows pass the last ones together, so these share their times.
+ */
+#pragma once
+
+#include "liaison/query/query_trace.h"
+#include "liaison/query/work.h"
+#include "proto/request.h"
+
+struct measure_trace; /* NULL: not traced; every function takes it and does nothing */
+
+/* The execution begins: its tags, and a broadcast span for each group. */
+struct measure_trace *measure_trace_begin(const struct work *work, const struct request *request,
+                                          struct trace_span *execution);
+/* A node has answered; its trace is kept. */
+void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
+                          size_t frame_bytes, struct slice node_trace);
+/* All nodes have answered; `failed` may be NULL. */
+void measure_trace_answered(struct measure_trace *trace, const struct error *failed);
+/* The merge begins, and has ended with this many rows. */
+void measure_trace_merge(struct measure_trace *trace);
+void measure_trace_merged(struct measure_trace *trace, size_t rows, const struct error *failed);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The upper part of a traced query's tree, the same for all kinds of jobs:
+ *
+ *     <root>                     request, then how many results
+ *       <execution>              what is executed; failed when the execution was
+ *         …                      the kind's own spans
+ *
+ * An execution that fails is answered OK with the failed trace and nothing else: clients of the Go
+ * liaison look there. Refusals before the execution are plain errors. Untraced: all of it does
+ * nothing.
+ */
+#pragma once
+
+#include "frame/error.h"
+#include "proto/trace.h"
+
+struct query_trace {
+    struct trace *tree;           /* borrow: region; NULL: not traced */
+    struct trace_span *root;      /* borrow: region */
+    struct trace_span *execution; /* borrow: region; NULL until it begins */
+};
+
+/* `request` is told as JSON. */
+void query_trace_open(struct query_trace *trace, struct arena *arena, const char *root,
+                      const char *request);
+/* Returns the execution's span, for its tags. */
+struct trace_span *query_trace_execute(struct query_trace *trace, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static inline bool query_trace_is_executing(const struct query_trace *trace)
+{
+    return trace->execution != NULL;
+}
+/* Ends what is open; the encoded trace. `failed` may be NULL. */
+struct slice query_trace_close(struct query_trace *trace, const char *count_key, size_t count,
+                               const struct error *failed);
