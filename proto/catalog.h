@@ -46,10 +46,10 @@ enum catalog_change {
 enum catalog_change catalog_store_put(struct catalog_store *store,
                                       const Banyandb__Property__V1__Property *property,
                                       struct error *err);
-/* A deletion, at delete_time (ns), of the revision that the property's updated_at names; the other
- * tags may be missing from it, kind, group and name may not. An object that is newer than either
- * of the two stays: after a repair, servers hold tombstones of older revisions dated later than the
- * live one. Remembered, so that a server that missed it does not bring the object back. */
+/* A deletion, at delete_time (ns), of the revision that the property's updated_at names (of what is
+ * here if that tag is missing; kind, group and name are needed). An object that is newer than
+ * either of the two stays: after a repair, servers hold tombstones of older revisions dated later
+ * than the live one. Remembered, so that a server that missed it does not bring the object back. */
 enum catalog_change catalog_store_delete(struct catalog_store *store,
                                          const Banyandb__Property__V1__Property *property,
                                          int64_t delete_time);

@@ -120,6 +120,9 @@ enum catalog_change catalog_store_delete(struct catalog_store *store,
     }
     const struct catalog_object *old = held(store, &tags);
     bool live = old != NULL && old->message != NULL;
+    if (old != NULL && tags.updated_at == 0) {
+        tags.updated_at = old->updated_at; /* not told: of what is here */
+    }
     if (old != NULL && (old->updated_at > tags.updated_at || old->updated_at > delete_time)) {
         return CATALOG_UNCHANGED;
     }

@@ -91,6 +91,14 @@ START_TEST(deletions)
     /* Made anew. */
     ck_assert_int_eq(put(store, "measure", MEASURE("g", "m", "d"), 50), CATALOG_CHANGED);
     ck_assert_str_eq(tag_now(store), "d");
+    /* A deletion that does not tell of which revision. */
+    Banyandb__Property__V1__Property *property =
+        sample_property(&(struct sample_object){"measure", MEASURE("g", "m", "d"), 50});
+    property->tags[4]->key[0] = 'U';
+    ck_assert_int_eq(catalog_store_delete(store, property, 49), CATALOG_UNCHANGED);
+    ck_assert_int_eq(catalog_store_delete(store, property, 60), CATALOG_CHANGED);
+    ck_assert_str_eq(tag_now(store), "");
+    sample_property_free(&property);
     catalog_store_free(&store);
 }
 END_TEST
