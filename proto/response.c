@@ -245,11 +245,3 @@ void response_statuses(struct response *response, const struct request *request)
         }
     }
 }
-
-void response_trace(struct response *response, struct slice trace)
-{
-    size_t size = pbw_bytes_size(2, trace.len);
-    uint8_t *at = chain_reserve(response->chain, size);
-    pbw_bytes(at, 2, trace);
-    chain_commit(response->chain, size);
-}

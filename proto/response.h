@@ -25,5 +25,3 @@ void response_init(struct response *response, struct chain *chain, size_t limit_
                    struct arena *arena);
 /* Appends group_statuses of gated groups (field 50, in request order). */
 void response_statuses(struct response *response, const struct request *request);
-/* Appends the trace (field 2): already encoded common.v1.Trace bytes. */
-void response_trace(struct response *response, struct slice trace);

@@ -283,3 +283,11 @@ struct slice trace_encode(struct trace *trace)
     assert((size_t)(at - start) == len);
     return slice_of(start, len);
 }
+
+void trace_put(struct trace *trace, struct chain *response)
+{
+    struct slice bytes = trace_encode(trace);
+    size_t size = pbw_bytes_size(2, bytes.len);
+    pbw_bytes(chain_reserve(response, size), 2, bytes);
+    chain_commit(response, size);
+}

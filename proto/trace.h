@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "frame/chain.h"
 #include "merge/arena.h"
 
 struct trace;
@@ -44,3 +45,5 @@ void trace_end(struct trace_span *span, int64_t now);
 
 /* The encoded common.v1.Trace; all spans have ended. len 0 for NULL. */
 struct slice trace_encode(struct trace *trace);
+/* Appends it to a response as field 2, which it is in QueryResponse and TopNResponse. */
+void trace_put(struct trace *trace, struct chain *response);

@@ -150,11 +150,6 @@ static void answered(struct work *work, const struct error *failed)
     measure_trace_answered(measure_of(work)->trace, failed);
 }
 
-static void put_trace(struct work *work, struct slice trace)
-{
-    response_trace(&measure_of(work)->response, trace);
-}
-
 static void close_merge(struct work *work)
 {
     merge_close(&measure_of(work)->merge);
@@ -175,7 +170,6 @@ const struct work_ops measure_work_ops = {
     .describe = describe,
     .answer = answer,
     .answered = answered,
-    .put_trace = put_trace,
     .turn = turn,
     .wrap = wrap,
     .close = close_merge,

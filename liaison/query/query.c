@@ -114,10 +114,8 @@ static void end(struct query *query, const struct error *err)
 static void put_trace(struct query *query, const struct error *failed)
 {
     struct work *work = query->work;
-    if (work->trace_tree.tree != NULL) {
-        work->ops->put_trace(work, query_trace_close(&work->trace_tree, work->ops->results,
-                                                     work->result_count, failed));
-    }
+    const struct query_results results = {.name = work->ops->results, .count = work->result_count};
+    query_trace_close(&work->trace_tree, &results, failed, &query->chain);
 }
 
 static void succeed(struct query *query)
@@ -352,7 +350,7 @@ static struct query *query_new(struct executor *executor, struct job *job)
 static void open_trace(struct query *query)
 {
     struct work *work = query->work;
-    if (work->trace && work->ops->describe != NULL) {
+    if (work->trace) {
         char *request = work->ops->describe(work);
         query_trace_open(&work->trace_tree, work->arena, work->ops->root, request);
         free(request);

@@ -25,17 +25,20 @@ struct trace_span *query_trace_execute(struct query_trace *trace, const char *fo
     return trace->execution;
 }
 
-struct slice query_trace_close(struct query_trace *trace, const char *count_key, size_t count,
-                               const struct error *failed)
+void query_trace_close(struct query_trace *trace, const struct query_results *results,
+                       const struct error *failed, struct chain *response)
 {
+    if (trace->tree == NULL) {
+        return;
+    }
     if (failed != NULL) {
         trace_fail(trace->execution, failed->text);
     }
     trace_end(trace->execution, loop_wall_ns());
-    trace_tag(trace->root, count_key, "%zu", failed == NULL ? count : 0);
+    trace_tag(trace->root, results->name, "%zu", failed == NULL ? results->count : 0);
     if (failed != NULL) {
         trace_fail(trace->root, "sub span error");
     }
     trace_end(trace->root, loop_wall_ns());
-    return trace_encode(trace->tree);
+    trace_put(trace->tree, response);
 }

@@ -31,6 +31,10 @@ static inline bool query_trace_is_executing(const struct query_trace *trace)
 {
     return trace->execution != NULL;
 }
-/* Ends what is open; the encoded trace. `failed` may be NULL. */
-struct slice query_trace_close(struct query_trace *trace, const char *count_key, size_t count,
-                               const struct error *failed);
+struct query_results {
+    const char *name; /* tag of the root for their number */
+    size_t count;
+};
+/* Ends what is open and appends the trace to the response. `failed` may be NULL. */
+void query_trace_close(struct query_trace *trace, const struct query_results *results,
+                       const struct error *failed, struct chain *response);

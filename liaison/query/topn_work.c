@@ -3,7 +3,10 @@
 
 #include "liaison/query/topn_window.h"
 #include "proto/moment.h"
+#include "proto/pbjson_write.h"
 #include "proto/topn_response.h"
+
+#include <stdlib.h>
 
 /* A turn's share, in items; a step of ranking the entities costs as much as so many. */
 #define ITEMS_PER_TURN 2048
@@ -19,6 +22,7 @@ struct topn_job {
     struct topn *topn; /* borrow: region */
     struct topn_window window;
     struct topn_response response;
+    size_t answers; /* with a body */
 };
 
 static struct topn_job *job_of(struct work *work)
@@ -92,8 +96,20 @@ static size_t open_window(struct work *work)
     return topn_window_open(&job->window, job->topn);
 }
 
+static char *describe(const struct work *work)
+{
+    const struct topn_job *job = (const struct topn_job *)work;
+    return pbjson_write(&job->request.message->base, PBJSON_SET);
+}
+
 static void ask(struct work *work)
 {
+    struct trace_span *execution = query_trace_execute(&work->trace_tree, "distributed-client");
+    if (execution != NULL) {
+        char *request = describe(work);
+        trace_tag_bytes(execution, "request", slice_str(request));
+        free(request);
+    }
     topn_window_ask(&job_of(work)->window, work->fanout);
 }
 
@@ -102,14 +118,25 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
 {
     struct topn_job *job = job_of(work);
     (void)msg; /* what is needed of it is kept */
+    job->answers += body.len > 0;
     return topn_window_answer(&job->window, work->fanout, source, body, err) &&
            work_check_budget(work, err);
+}
+
+static void tag_results(struct topn_job *job)
+{
+    struct trace_span *execution = job->work.trace_tree.execution;
+    trace_tag(execution, "response_count", "%zu", job->answers);
+    if (job->work.result_count > 0) {
+        trace_tag(execution, "list_count", "%zu", job->work.result_count);
+    }
 }
 
 static enum merge_state end(struct topn_job *job)
 {
     topn_response_end(&job->response, loop_wall_ns());
     job->work.result_count = job->response.items > 0; /* lists, as upstream counts */
+    tag_results(job);
     if (job->window.cut) {
         job->work.approximate = CUT_LISTS;
     }
@@ -147,11 +174,14 @@ const struct work_ops topn_work_ops = {
     .size = sizeof(struct topn_job),
     .method = "topn",
     .slow = "top_n slow query",
+    .root = "topn-grpc",
+    .results = "response_list_count",
     .refusal = "",
     .parse = parse,
     .plan = plan,
     .open = open_window,
     .ask = ask,
+    .describe = describe,
     .answer = answer,
     .turn = turn,
     .wrap = wrap,

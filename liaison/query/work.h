@@ -45,8 +45,6 @@ struct work_ops {
     /* A share of the way from answers to the response, some milliseconds long. */
     enum merge_state (*turn)(struct work *work, struct error *err);
     void (*wrap)(const struct work *work, struct error *err);
-    /* Appends the encoded trace to the response. */
-    void (*put_trace)(struct work *work, struct slice trace);
     void (*close)(struct work *work); /* NULL: the region is all that it holds */
 };
 
