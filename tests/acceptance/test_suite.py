@@ -11,8 +11,8 @@ import grpc
 import pytest
 import yaml
 
-from client import TOPN, rfc3339
-from compare import same_list, same_set, without
+from client import rfc3339
+from compare import encoded, same_list, same_set, without
 from fixtures import require_binary, running
 from proto import message
 from shared import HAS_SUITE, SUITE
@@ -26,7 +26,6 @@ NOT_YET = {
     "agg": "aggregation is refused with UNIMPLEMENTED",
     "group_by": "grouping is refused with UNIMPLEMENTED",
     "top": "top is refused with UNIMPLEMENTED",
-    "topn": "TopN is refused with UNIMPLEMENTED",
     "trace": "a traced query is answered without a trace",
 }
 
@@ -38,7 +37,7 @@ def document_of(case):
 
 
 def kind_of(case):
-    """"scan", or the key of NOT_YET that applies."""
+    """"scan", "topn", or the key of NOT_YET that applies."""
     if case["kind"] == "topn":
         return "topn"
     document = document_of(case)
@@ -49,7 +48,8 @@ def kind_of(case):
 
 
 SCANS = {case["name"]: case for case in CASES if kind_of(case) == "scan"}
-OTHERS = {case["name"]: case for case in CASES if kind_of(case) != "scan"}
+TOPNS = {case["name"]: case for case in CASES if kind_of(case) == "topn"}
+OTHERS = {case["name"]: case for case in CASES if kind_of(case) not in ("scan", "topn")}
 
 
 def request_of(case, t0, **more):
@@ -112,6 +112,30 @@ def test_scan(cluster, name):
     check_traced(client.query(request_of(case, nodes.t0, trace=True)), case)
 
 
+def check_lists(case, response):
+    """Which items come is compared; that the best ones come first is not, in the suite, but here."""
+    assert not response.HasField("trace") or "trace" not in NOT_YET
+    if case["flags"]["want_empty"]:
+        assert not response.lists
+        return
+    document = yaml.safe_load((SUITE / case["want"]).read_text())
+    wanted = [message("measure.v1.TopNList.Item", item) for found in document["lists"] for item in found["items"]]
+    (found,) = response.lists
+    assert found.timestamp.seconds > 0
+    assert sorted(map(encoded, found.items)) == sorted(map(encoded, wanted)), f"{found.items} for {wanted}"
+    values = [item.value.int.value + item.value.float.value for item in found.items]
+    assert values == sorted(values, reverse=document_of(case)["fieldValueSort"] == 1)
+
+
+@pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
+@pytest.mark.parametrize("name", TOPNS)
+def test_topn(cluster, name):
+    nodes, client = cluster
+    case = TOPNS[name]
+    check_lists(case, client.topn(request_of(case, nodes.t0)))
+    check_lists(case, client.topn(request_of(case, nodes.t0, trace=True)))
+
+
 @pytest.fixture(scope="module")
 def plain_cluster():
     require_binary()
@@ -128,8 +152,5 @@ def test_not_yet(plain_cluster, name):
     assert kind_of(case) in NOT_YET
     request = request_of(case, nodes.t0)
     with pytest.raises(grpc.RpcError) as refused:
-        if case["kind"] == "topn":
-            client.call(TOPN, request.SerializeToString())
-        else:
-            client.query(request)
+        client.query(request)
     assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED

@@ -9,7 +9,7 @@ from asking import CPM, CPM_ROWS, DESC, LATENCY, LATENCY_ROWS, ask, by, query
 from client import HEALTH
 from liaison import binary
 from process import wait_until
-from proto import message, parse
+from proto import parse
 
 pytestmark = pytest.mark.sanitize
 
@@ -89,9 +89,6 @@ def test_what_is_not_served_yet_says_so(cluster):
         code, text = cluster.client.query_error(query(document))
         assert code == grpc.StatusCode.UNIMPLEMENTED
         assert text
-    with pytest.raises(grpc.RpcError) as refused:
-        cluster.client.call("/banyandb.measure.v1.MeasureService/TopN", message("measure.v1.TopNRequest").SerializeToString())
-    assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
 
 
 def test_command_line():

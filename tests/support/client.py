@@ -44,6 +44,22 @@ class Client:
             return why.code(), why.details()
         return None, parse("measure.v1.QueryResponse", answer)
 
+    def topn(self, request, timeout=30):
+        return parse("measure.v1.TopNResponse", self.call(TOPN, request.SerializeToString(), timeout))
+
+    def topn_with_trailers(self, request, timeout=30):
+        data, call = self.method(TOPN).with_call(request.SerializeToString(), timeout=timeout)
+        return parse("measure.v1.TopNResponse", data), dict(call.trailing_metadata())
+
+    def topn_error(self, request, timeout=30):
+        """(code, text) of a request that must fail; (None, response) when it does not."""
+        data = request if isinstance(request, bytes) else request.SerializeToString()
+        try:
+            answer = self.call(TOPN, data, timeout)
+        except grpc.RpcError as why:
+            return why.code(), why.details()
+        return None, parse("measure.v1.TopNResponse", answer)
+
     def health(self, service="", timeout=5):
         request = message("grpc.health.v1.HealthCheckRequest", {"service": service})
         answer = parse("grpc.health.v1.HealthCheckResponse",

@@ -27,12 +27,14 @@ class Session:
 
 class Case:
     """One query."""
+    REQUEST, RESPONSE = "measure.v1.QueryRequest", "measure.v1.QueryResponse"
+    NODE_REQUEST = "measure.v1.InternalQueryRequest"
 
     def __init__(self, folder, session):
         self.folder, self.session = folder, session
         self.name = str(folder.relative_to(RECORDED))
         self.index = json.loads((folder / "index.json").read_text())
-        self.request = parse("measure.v1.QueryRequest", (folder / "request.pb").read_bytes())
+        self.request = parse(self.REQUEST, (folder / "request.pb").read_bytes())
 
     @property
     def error(self):
@@ -42,7 +44,7 @@ class Case:
 
     @functools.cached_property
     def response(self):
-        return parse("measure.v1.QueryResponse", (self.folder / "response.pb").read_bytes())
+        return parse(self.RESPONSE, (self.folder / "response.pb").read_bytes())
 
     def _file(self, kind, node, call):
         dotted = "" if call == 0 else f".{call + 1}"
@@ -51,13 +53,13 @@ class Case:
                 "body": self.folder / f"reply-{node}{dotted}.body.bin"}[kind]
 
     def node_requests(self):
-        """{node: its InternalQueryRequests in order}."""
+        """{node: its requests in order}."""
         found = {}
         for node in self.session.names:
             for call in range(len(self.request.groups)):
                 path = self._file("request", node, call)
                 if path.exists():
-                    found.setdefault(node, []).append(parse("measure.v1.InternalQueryRequest", path.read_bytes()))
+                    found.setdefault(node, []).append(parse(self.NODE_REQUEST, path.read_bytes()))
         return found
 
     def replies(self):
@@ -162,16 +164,34 @@ def killed(name):
     return 2 if name.startswith("d2-and-d3-killed") else 1 if re.match(r"d\d-killed", name) else 0
 
 
-@functools.lru_cache(maxsize=None)
-def scans():
-    """All recorded scans, in the order of their sessions."""
+def _cases(kind, case_class):
+    """All recorded cases of a kind, in the order of their sessions."""
     found = []
     for folder, (catalog, nodes) in FOLDERS.items() if HAS_RECORDED else ():
         for path in sorted(pathlib.Path(RECORDED, folder).glob("*/request.pb")):
             index = json.loads((path.parent / "index.json").read_text())
-            if index.get("kind") != "measure":
-                continue
-            case = Case(path.parent, Session(catalog, nodes - killed(path.parent.name)))
-            if is_scan(case.request):
-                found.append(case)
+            if index.get("kind") == kind:
+                found.append(case_class(path.parent, Session(catalog, nodes - killed(path.parent.name))))
     return sorted(found, key=lambda case: (case.session.catalog, case.session.nodes, case.name))
+
+
+@functools.lru_cache(maxsize=None)
+def scans():
+    return [case for case in _cases("measure", Case) if is_scan(case.request)]
+
+
+class TopNCase(Case):
+    """A TopN query. The Go liaison asked for all groups in one request, of which the first group's answer is
+    what was recorded; later groups have nothing more to say."""
+    REQUEST, RESPONSE, NODE_REQUEST = "measure.v1.TopNRequest", "measure.v1.TopNResponse", "measure.v1.TopNRequest"
+
+    def replies(self):
+        nothing = parse("cluster.v1.SendResponse", b"")
+        nothing.body = b"\x0a\x00"    # one list without items
+        more = [(group, nothing.SerializeToString()) for group in self.request.groups[1:]]
+        return {node: found + more if found else found for node, found in super().replies().items()}
+
+
+@functools.lru_cache(maxsize=None)
+def topns():
+    return _cases("topn", TopNCase)
