@@ -43,14 +43,17 @@ static int level_of(size_t size)
     return level < ARENA_BLOCK_LEVELS ? level : -1;
 }
 
-static bool is_mapped(const struct arena_cache *cache, size_t size)
+/* The cache whose map serves blocks of this size; NULL: the heap does. */
+static struct arena_cache *mapper(struct arena_cache *cache, size_t size)
 {
-    return cache != NULL && cache->map != NULL && size >= ARENA_MAP_MIN;
+    bool maps = cache != NULL && cache->map != NULL && size >= ARENA_MAP_MIN;
+    return maps ? cache : NULL;
 }
 
 static struct arena_block *block_fresh(struct arena_cache *cache, size_t size)
 {
-    struct arena_block *block = is_mapped(cache, size) ? cache->map(size) : aligned_alloc(64, size);
+    const struct arena_cache *mapped = mapper(cache, size);
+    struct arena_block *block = mapped != NULL ? mapped->map(size) : aligned_alloc(64, size);
     if (block == NULL) {
         abort(); /* heap exhaustion is not an error that a query can handle */
     }
@@ -76,9 +79,10 @@ static struct arena_block *block_new(struct arena_cache *cache, size_t size)
 
 static void block_free(struct arena_cache *cache, struct arena_block *block)
 {
+    const struct arena_cache *mapped = mapper(cache, block->size);
     UNPOISON(block->bytes, block->size - sizeof *block);
-    if (is_mapped(cache, block->size)) {
-        cache->unmap(block, block->size);
+    if (mapped != NULL) {
+        mapped->unmap(block, block->size);
     } else {
         free(block);
     }

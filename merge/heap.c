@@ -23,20 +23,23 @@ void heap_push(struct heap *heap, void *item)
     }
 }
 
+/* The first of an item and its two children. */
+static size_t first_of_three(const struct heap *heap, size_t parent)
+{
+    size_t first = parent;
+    for (size_t child = 2 * parent + 1; child <= 2 * parent + 2 && child < heap->count; child++) {
+        if (before(heap, child, first)) {
+            first = child;
+        }
+    }
+    return first;
+}
+
 void heap_sift_top(struct heap *heap)
 {
-    for (size_t i = 0;;) {
-        size_t first = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < heap->count; child++) {
-            if (before(heap, child, first)) {
-                first = child;
-            }
-        }
-        if (first == i) {
-            return;
-        }
-        swap(heap, i, first);
-        i = first;
+    size_t at = 0;
+    for (size_t first; (first = first_of_three(heap, at)) != at; at = first) {
+        swap(heap, at, first);
     }
 }
 

@@ -56,41 +56,29 @@ static struct key key_of_strings(struct slice array, struct arena *arena)
     return key_of_bytes(slice_of(to, len));
 }
 
-static void put_image(uint8_t *to, uint64_t value)
+/* The image of element `place`; without `to` it is only counted. */
+static void put_image(uint8_t *to, size_t place, uint64_t value)
 {
     uint64_t image = __builtin_bswap64(value ^ (uint64_t)1 << 63);
-    memcpy(to, &image, sizeof image);
-}
-
-/* The elements of a packed field; with `to` their images are put there. */
-static size_t put_packed(struct slice packed, uint8_t *to)
-{
-    struct wire wire = wire_of(packed);
-    uint64_t value;
-    size_t count = 0;
-    for (; wire_uvarint(&wire, &value); count++) {
-        if (to != NULL) {
-            put_image(to + IMAGE * count, value);
-        }
+    if (to != NULL) {
+        memcpy(to + IMAGE * place, &image, sizeof image);
     }
-    return count;
 }
 
-/* All elements, packed or not. */
+/* The images of all elements, packed or not; how many there are. */
 static size_t put_ints(struct slice array, uint8_t *to)
 {
     struct wire wire = wire_of(array);
     struct wire_field field;
     size_t count = 0;
     while (wire_next(&wire, &field) == WIRE_FIELD) {
-        uint8_t *at = to != NULL ? to + IMAGE * count : NULL;
-        if (field.number == 1 && field.type == WIRE_BYTES) {
-            count += put_packed(field.bytes, at);
-        } else if (field.number == 1 && field.type == WIRE_VARINT) {
-            count++;
-            if (at != NULL) {
-                put_image(at, field.value);
-            }
+        if (field.number == 1 && field.type == WIRE_VARINT) {
+            put_image(to, count++, field.value);
+        }
+        bool packed = field.number == 1 && field.type == WIRE_BYTES;
+        struct wire elements = wire_of(packed ? field.bytes : (struct slice){0});
+        while (wire_uvarint(&elements, &field.value)) {
+            put_image(to, count++, field.value);
         }
     }
     return count;

@@ -20,6 +20,7 @@
 #include "merge/pipeline.h"
 #include "merge/window.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct merge {
@@ -102,12 +103,14 @@ static bool feed_partials(struct merge *merge, size_t group, size_t rank, struct
     return folded && (!arena_over(merge->arena) || over_budget(merge, err));
 }
 
+// NOLINTNEXTLINE(readability-function-size): where it is from, what it is, why it is refused
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
                 struct error *err)
 {
     if (merge->plan->mode == PLAN_PARTIALS) {
         return feed_partials(merge, group, rank, frame, err);
     }
+    assert(!merge->begun);
     struct room room = arena_room(merge->arena);
     struct source *source = arena_new(merge->arena, struct source);
     source->group = group;
@@ -177,7 +180,7 @@ static bool begin(struct merge *merge, struct sink *sink, struct error *err)
 {
     merge->begun = true;
     if (merge->source_count > 0) {
-        qsort(merge->sources, merge->source_count, sizeof *merge->sources, by_group_and_rank);
+        qsort(merge->sources, merge->source_count, sizeof(struct source *), by_group_and_rank);
     }
     merge->layout = choose_layout(merge);
     merge->heap = (struct heap){.less = first_by_key, .owner = merge};

@@ -37,35 +37,35 @@ static int compare_rows(const struct order *order, size_t a, size_t b)
 }
 
 /* Row b must not stand behind row a. */
-static bool is_wrong(const struct order *order, bool descending, size_t a, size_t b)
+static bool is_wrong(const struct order *order, size_t a, size_t b)
 {
     int sign = compare_rows(order, a, b);
-    return descending ? sign < 0 : sign > 0;
+    return order->descending ? sign < 0 : sign > 0;
 }
 
-static bool are_numbers_sorted(const struct order *order, bool descending)
+static bool are_numbers_sorted(const struct order *order)
 {
     const struct column *column = order->column;
     bool wrong = false;
     for (size_t row = 1; row < order->count && !wrong; row++) {
         int64_t before = column_int(column, row - 1);
         int64_t number = column_int(column, row);
-        wrong = descending ? before < number : before > number;
+        wrong = order->descending ? before < number : before > number;
     }
     return !wrong;
 }
 
-static bool is_sorted(const struct order *order, bool descending)
+static bool is_sorted(const struct order *order)
 {
     struct key keys[2]; /* of the row and the one before, by turns */
     if (order->by_number) {
-        return are_numbers_sorted(order, descending);
+        return are_numbers_sorted(order);
     }
     order_key(order, 0, &keys[0]);
     for (size_t row = 1; row < order->count; row++) {
         order_key(order, row, &keys[row % 2]);
         int sign = key_compare(&keys[(row - 1) % 2], &keys[row % 2]);
-        if (descending ? sign < 0 : sign > 0) {
+        if (order->descending ? sign < 0 : sign > 0) {
             return false;
         }
     }
@@ -74,7 +74,6 @@ static bool is_sorted(const struct order *order, bool descending)
 
 struct sort {
     const struct order *order;
-    bool descending;
     const uint32_t *from;
     uint32_t *to;
 };
@@ -85,18 +84,16 @@ static void merge_runs(const struct sort *sort, size_t begin, size_t middle, siz
     const uint32_t *from = sort->from;
     size_t left = begin;
     size_t right = middle;
-    bool apart =
-        middle == end || !is_wrong(sort->order, sort->descending, from[middle - 1], from[middle]);
+    bool apart = middle == end || !is_wrong(sort->order, from[middle - 1], from[middle]);
     for (size_t at = begin; at < end; at++) {
-        bool take_left =
-            left < middle && (apart || right == end ||
-                              !is_wrong(sort->order, sort->descending, from[left], from[right]));
+        bool take_left = left < middle &&
+                         (apart || right == end || !is_wrong(sort->order, from[left], from[right]));
         sort->to[at] = take_left ? from[left++] : from[right++];
     }
 }
 
 /* Bottom up: runs of 1, 2, 4 … rows from one array to the other and back. */
-static void sort_rows(struct order *order, bool descending, struct arena *arena)
+static void sort_rows(struct order *order, struct arena *arena)
 {
     const size_t count = order->count;
     uint32_t *rows = arena_array_raw(arena, uint32_t, count);
@@ -105,7 +102,7 @@ static void sort_rows(struct order *order, bool descending, struct arena *arena)
     for (size_t row = 0; row < count; row++) {
         rows[row] = (uint32_t)row;
     }
-    struct sort sort = {.order = order, .descending = descending, .from = rows, .to = other};
+    struct sort sort = {.order = order, .from = rows, .to = other};
     for (size_t width = 1; width < count; width *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * width) {
             size_t middle = begin + width < count ? begin + width : count;
@@ -137,10 +134,10 @@ static bool make_keys(struct order *order, struct arena *arena, struct error *er
     return true;
 }
 
-bool order_make(struct order *order, const struct column *column, size_t count, bool descending,
-                struct arena *arena, struct error *err)
+bool order_make(struct order *order, struct arena *arena, struct error *err)
 {
-    *order = (struct order){.column = column, .count = count};
+    const struct column *column = order->column;
+    assert(order->count <= UINT32_MAX);
     if (is_one_key(order)) {
         return column == NULL || column_is_number(column) || make_keys(order, arena, err);
     }
@@ -148,8 +145,8 @@ bool order_make(struct order *order, const struct column *column, size_t count, 
     if (column->type == COLUMN_TAG_VALUE && !make_keys(order, arena, err)) {
         return false;
     }
-    if (!is_sorted(order, descending)) {
-        sort_rows(order, descending, arena);
+    if (!is_sorted(order)) {
+        sort_rows(order, arena);
     }
     return true;
 }

@@ -14,15 +14,15 @@
 
 struct order {
     const struct column *column; /* borrow: view; NULL: every key is null */
-    bool by_number;              /* the column is int64, not constant, without nulls */
-    size_t count;                /* rows */
-    struct key *keys;            /* borrow: region; of every row, NULL = made when needed */
-    uint32_t *rows;              /* borrow: region; by place, NULL = as they lie */
+    size_t count;                /* rows; 32 bits hold their numbers, as in frames */
+    bool descending;
+    bool by_number;   /* the column is int64, not constant, without nulls */
+    struct key *keys; /* borrow: region; of every row, NULL = made when needed */
+    uint32_t *rows;   /* borrow: region; by place, NULL = as they lie */
 };
 
-/* False: a cell of the column is malformed. */
-bool order_make(struct order *order, const struct column *column, size_t count, bool descending,
-                struct arena *arena, struct error *err) MUST_CHECK;
+/* Of an order with column, count and direction set. False: a cell of the column is malformed. */
+bool order_make(struct order *order, struct arena *arena, struct error *err) MUST_CHECK;
 
 /* The row at this place. */
 static inline size_t order_row(const struct order *order, size_t place)

@@ -53,7 +53,9 @@ bool source_open(struct source *source, const struct plan *plan, struct arena *a
                          "row merge: OrderBy tag %.*s.%.*s not found in merged-batch schema",
                          SLICE_ARG(plan->order_tag.family), SLICE_ARG(plan->order_tag.name));
     }
-    if (!order_make(&source->order, order, source->view.row_count, plan->descending, arena, err)) {
+    source->order = (struct order){
+        .column = order, .count = source->view.row_count, .descending = plan->descending};
+    if (!order_make(&source->order, arena, err)) {
         return false;
     }
     stand(source);

@@ -34,6 +34,14 @@ static const struct {
     {"field:k:int | 7", "as they lie", "as they lie"},
 };
 
+static bool make(struct order *order, const struct view *view, bool descending, struct arena *arena,
+                 struct error *err)
+{
+    *order =
+        (struct order){.column = view->columns, .count = view->row_count, .descending = descending};
+    return order_make(order, arena, err);
+}
+
 static void check(const struct order *order, const char *wanted, const char *frame)
 {
     if (strcmp(wanted, "as they lie") == 0) {
@@ -57,7 +65,7 @@ START_TEST(rows_are_put_in_order)
         const char *frame = examples[i / 4].frame;
         arena_init(&arena, SIZE_MAX, NULL, NULL);
         struct msg *msg = opened_view(frame, 3 + i / 2 % 2, &arena, &view);
-        ck_assert(order_make(&order, view.columns, view.row_count, descending, &arena, NULL));
+        ck_assert(make(&order, &view, descending, &arena, NULL));
         check(&order, descending ? examples[i / 4].descending : examples[i / 4].ascending, frame);
         msg_release(&msg);
         arena_fini(&arena);
@@ -67,10 +75,10 @@ END_TEST
 
 START_TEST(without_a_column_all_keys_are_null)
 {
-    struct order order;
+    struct order order = {.count = 10, .descending = true};
     struct arena arena;
     arena_init(&arena, SIZE_MAX, NULL, NULL);
-    ck_assert(order_make(&order, NULL, 10, true, &arena, NULL));
+    ck_assert(order_make(&order, &arena, NULL));
     struct key key;
     order_key(&order, 3, &key);
     ck_assert(!key.present);
@@ -100,7 +108,7 @@ START_TEST(runs)
         struct order order;
         arena_init(&arena, SIZE_MAX, NULL, NULL);
         struct msg *msg = opened_view(table[i].frame, 4, &arena, &view);
-        ck_assert(order_make(&order, view.columns, view.row_count, false, &arena, NULL));
+        ck_assert(make(&order, &view, false, &arena, NULL));
         for (size_t place = 0; place < 6; place++) {
             size_t run = (size_t)(table[i].runs[place] - '0');
             ck_assert_msg(order_run(&order, place, SIZE_MAX) == run, "%s", table[i].frame);
@@ -133,7 +141,7 @@ START_TEST(a_malformed_cell_is_named)
         arena_init(&arena, SIZE_MAX, NULL, NULL);
         struct room room = arena_room(&arena);
         ck_assert(decode_view(slice_of(bytes, len), DECODE_V4, &room, &view, &err));
-        ck_assert(!order_make(&order, view.columns, 2, false, &arena, &err));
+        ck_assert(!make(&order, &view, false, &arena, &err));
         ck_assert_int_eq(err.code, ERROR_DATA_LOSS);
         ck_assert_ptr_nonnull(strstr(err.text, constant == 1 ? "\"k\" row 0" : "\"k\" row 1"));
         arena_fini(&arena);
@@ -199,7 +207,7 @@ START_TEST(any_rows_are_sorted_and_stable)
         arena_init(&arena, SIZE_MAX, NULL, NULL);
         struct room room = arena_room(&arena);
         ck_assert(decode_view(slice_of(bytes, len), DECODE_V4, &room, &view, NULL));
-        ck_assert(order_make(&order, view.columns, rows, round % 3 == 0, &arena, NULL));
+        ck_assert(make(&order, &view, round % 3 == 0, &arena, NULL));
         check_sorted(&order, round % 3 == 0);
         arena_fini(&arena);
         free(bytes);
