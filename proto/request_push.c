@@ -2,9 +2,8 @@
 /*
  * What a node is asked for: the client's request with a few fields changed.
  *
- *     InternalQueryRequest.request { groups, time_range, projections, limit │ carried bytes }
- *                                    made anew, small                         as the client sent
- * them
+ *     InternalQueryRequest.request { groups, time_range, projections, limit, trace │ carried }
+ *                                    └───────────── small, made anew ────────────┘
  *
  * The parts that stay the same are copied as bytes, so criteria of any size cost one copy, and
  * fields that this version does not know reach the node.

@@ -282,7 +282,6 @@ static void assert_same(const struct replay *replay, const query_request *a, con
 /* Changes what the Go liaison sent into what is sent here. */
 static void expect_difference(const struct request *request, size_t group, query_request *recorded)
 {
-    recorded->trace = false;
     if (request->groups[group].measure->index_mode) {
         recorded->limit = UINT32_MAX; /* nodes cut before they sort */
     }

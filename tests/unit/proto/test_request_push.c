@@ -53,7 +53,8 @@ START_TEST(one_group)
         {ASK("\"g1\"", ",\"offset\":10,\"limit\":4294967295"),
          ASK("\"g1\"", ",\"limit\":4294967295")},
         {ASK("\"g1\"", ",\"trace\":true,\"stages\":[\"hot\"],\"rewriteAggTopNResult\":true"),
-         ASK("\"g1\"", ",\"stages\":[\"hot\"],\"rewriteAggTopNResult\":true,\"limit\":100")},
+         ASK("\"g1\"",
+             ",\"trace\":true,\"stages\":[\"hot\"],\"rewriteAggTopNResult\":true,\"limit\":100")},
         {ASK("\"g1\"", ",\"top\":{\"fieldName\":\"v\"}," FIELDS("\"w\"")),
          ASK("\"g1\"", ",\"limit\":100," FIELDS("\"w\""))},
         /* unknown names are the node's to refuse; duplicates stay */

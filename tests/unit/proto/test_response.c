@@ -550,7 +550,7 @@ START_TEST(float_tag)
 }
 END_TEST
 
-START_TEST(statuses_and_trace)
+START_TEST(statuses)
 {
     struct request_group groups[] = {
         {.name = slice_str("g1"), .gated = true, .status = 1},
@@ -592,7 +592,7 @@ int main(void)
     tcase_add_test(tcase, random_rows);
     tcase_add_test(tcase, limit);
     tcase_add_test(tcase, float_tag);
-    tcase_add_test(tcase, statuses_and_trace);
+    tcase_add_test(tcase, statuses);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
