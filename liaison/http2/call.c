@@ -30,6 +30,7 @@ static void call_free(void *object)
     if (call->host->live != NULL) {
         call->host->live->calls--;
     }
+    charge_drop(call->host->h2.charge, CHARGE_WIRE, sizeof *call);
     loop_timer_fini(&call->deadline);
     headers_fini(&call->trailers);
     stream_fini(&call->stream);
@@ -219,10 +220,12 @@ static struct call *call_new(struct call_host *host, const struct call_options *
     call->events = *events;
     call->owner = owner;
     call->failing.run = on_failing;
-    stream_init(&call->stream, &host->h2, host->max_message_bytes, options->charge);
+    stream_init(&call->stream, &host->h2, CALL_HEADER_BYTES_MAX, host->max_message_bytes,
+                options->charge);
+    charge_add(host->h2.charge, CHARGE_WIRE, sizeof *call);
     call->stream.inbox.admit = options->admit;
     call->stream.inbox.owner = owner;
-    headers_init(&call->trailers);
+    headers_init(&call->trailers, CALL_HEADER_BYTES_MAX);
     loop_timer_init(&call->deadline, host->h2.loop, on_deadline);
     TAILQ_INSERT_TAIL(&host->calls, call, next);
     host->call_count++;

@@ -8,6 +8,9 @@
 #include "liaison/http2/link.h"
 #include "liaison/http2/stream.h"
 
+/* Of headers and of trailers; texts of errors may be long. */
+#define CALL_HEADER_BYTES_MAX ((size_t)64 << 10)
+
 /* OPEN → FAILING → ENDED; ENDED from OPEN too. */
 enum call_state {
     CALL_OPEN,    /* messages go both ways; deadline timer */

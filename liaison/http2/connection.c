@@ -161,9 +161,8 @@ struct connection *connection_open(const struct connection_settings *settings, i
     connection->settings = settings;
     (void)snprintf(connection->peer, sizeof connection->peer, "%s", peer);
     TAILQ_INIT(&connection->exchanges);
-    h2_init(&connection->h2, settings->loop, &h2_events,
-            server_session_new(&connection->h2, settings->max_concurrent_streams),
-            settings->charge);
+    h2_init(&connection->h2, settings->loop, &h2_events, settings->charge);
+    h2_use(&connection->h2, server_session_new(&connection->h2, settings->max_concurrent_streams));
     loop_timer_init(&connection->guard, settings->loop, on_guard);
     loop_timer_init(&connection->stall_watch, settings->loop, on_stall_watch);
     settings->live->connections++;

@@ -11,6 +11,8 @@
 
 struct connection;
 
+#define EXCHANGE_HEADER_BYTES_MAX ((size_t)16 << 10)
+
 /*  ARRIVING ─▶ RECEIVING ─▶ ANSWERING ─▶ FINISHING ─▶ CLOSED
  *     └────────────┴─ refused, failed, finished early ─▶┘         CLOSED from each of them */
 enum exchange_state {
@@ -30,6 +32,7 @@ struct exchange {
     struct reply reply;
     struct loop_timer deadline;
     struct msg *held; /* own: a unary call's message until the client has finished */
+    size_t charged;   /* for this struct and the headers */
     bool unary;
     void *user; /* borrow */
 };

@@ -57,7 +57,7 @@ bool grpc_read_request(const struct headers *headers, struct grpc_request *reque
     }
     if (headers->overflowed) {
         error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                  "the header fields of the request exceed %zu bytes", HEADERS_BYTES_MAX);
+                  "the header fields of the request exceed %zu bytes", headers->limit);
         return refuse(request, 431);
     }
     const struct slice method = headers_get(headers, ":method");
@@ -104,7 +104,7 @@ bool grpc_read_response(const struct headers *headers, unsigned *http_status_out
 {
     if (headers->overflowed) {
         return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                         "the header fields of the answer exceed %zu bytes", HEADERS_BYTES_MAX);
+                         "the header fields of the answer exceed %zu bytes", headers->limit);
     }
     const int64_t status = decimal(headers_get(headers, ":status"), 3);
     *http_status_out = status < 0 ? 0 : (unsigned)status;
@@ -124,7 +124,7 @@ void grpc_read_status(const struct headers *trailers, unsigned http_status, stru
 {
     if (trailers->overflowed) {
         error_set(status, ERROR_RESOURCE_EXHAUSTED, "the trailers of the answer exceed %zu bytes",
-                  HEADERS_BYTES_MAX);
+                  trailers->limit);
         return;
     }
     const struct slice code = headers_get(trailers, "grpc-status");

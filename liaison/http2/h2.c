@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define LINGER_MS       1000
+#define TLS_BYTES       ((size_t)32 << 10) /* OpenSSL's state of a connection, about */
 #define GOAWAY_TEXT_MAX 200
 #define FLUSH_ROUNDS    4 /* gathers per turn; each of them about half a megabyte at most */
 
@@ -70,6 +71,9 @@ void h2_cut(struct h2 *h2)
     free_event(&h2->writable);
     loop_timer_stop(&h2->linger);
     gather_free(&h2->gather);
+    if (h2->io.ssl != NULL) {
+        ledger_drop(&h2->ledger, TLS_BYTES);
+    }
     io_fini(&h2->io);
 }
 
@@ -321,19 +325,24 @@ static void on_writable(evutil_socket_t fd, short what, void *owner)
 /* Life */
 
 void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
-             nghttp2_session *session, struct charge *charge)
+             struct charge *charge)
 {
     *h2 = (struct h2){
         .loop = loop,
         .events = events,
         .charge = charge,
-        .session = session,
         .io = {.fd = -1},
         .flush = {.run = on_flush},
         .reread = {.run = on_reread},
         .state = H2_IDLE,
     };
+    ledger_init(&h2->ledger, charge);
     loop_timer_init(&h2->linger, loop, on_linger_over);
+}
+
+void h2_use(struct h2 *h2, nghttp2_session *session)
+{
+    h2->session = session;
 }
 
 void h2_fini(struct h2 *h2)
@@ -342,12 +351,16 @@ void h2_fini(struct h2 *h2)
     loop_timer_fini(&h2->linger);
     nghttp2_session_del(h2->session);
     h2->session = NULL;
+    ledger_fini(&h2->ledger);
 }
 
 void h2_attach(struct h2 *h2, int fd, struct ssl_st *ssl)
 {
     struct event_base *base = loop_base(h2->loop);
     io_init(&h2->io, fd, ssl);
+    if (ssl != NULL) {
+        ledger_add(&h2->ledger, TLS_BYTES);
+    }
     set_state(h2, H2_HANDSHAKING);
     h2->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, h2);
     h2->writable = event_new(base, fd, EV_WRITE, on_writable, h2);

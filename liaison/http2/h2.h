@@ -14,6 +14,7 @@
 #include "frame/error.h"
 #include "liaison/http2/gather.h"
 #include "liaison/http2/io.h"
+#include "liaison/http2/ledger.h"
 #include "liaison/loop.h"
 
 #include <nghttp2/nghttp2.h>
@@ -40,7 +41,8 @@ struct h2 {
     struct loop *loop;              /* borrow */
     const struct h2_events *events; /* borrow: static */
     struct charge *charge;          /* borrow: outlives it; may be NULL */
-    nghttp2_session *session;       /* own */
+    struct ledger ledger;
+    nghttp2_session *session; /* own */
     struct io io;
     struct event *readable; /* own */
     struct event *writable; /* own */
@@ -55,9 +57,11 @@ struct h2 {
     char note[160];    /* what nghttp2 last complained about */
 };
 
-/* Takes the session, whose user data is this h2. */
+/* Then, at once, h2_use. */
 void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
-             nghttp2_session *session, struct charge *charge);
+             struct charge *charge);
+/* Takes the session, made with h2's ledger and h2 as user data. */
+void h2_use(struct h2 *h2, nghttp2_session *session);
 /* On the reap list's turn; not from a callback. */
 void h2_fini(struct h2 *h2);
 

@@ -7,15 +7,15 @@
 
 #define START 256
 
-void headers_init(struct headers *headers)
+void headers_init(struct headers *headers, size_t limit)
 {
-    *headers = (struct headers){0};
+    *headers = (struct headers){.limit = limit};
 }
 
 void headers_fini(struct headers *headers)
 {
     free(headers->bytes);
-    headers_init(headers);
+    headers_init(headers, headers->limit);
 }
 
 void headers_clear(struct headers *headers)
@@ -51,7 +51,7 @@ static void put(struct headers *headers, const void *ptr, size_t len)
 void headers_add(struct headers *headers, struct slice name, struct slice value)
 {
     const uint32_t lengths[2] = {(uint32_t)name.len, (uint32_t)value.len};
-    if (sizeof lengths + name.len + value.len > HEADERS_BYTES_MAX - headers->len) {
+    if (sizeof lengths + name.len + value.len > headers->limit - headers->len) {
         headers->overflowed = true;
         return;
     }

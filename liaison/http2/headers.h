@@ -5,19 +5,18 @@
  *
  *     | name length, 4 bytes | value length, 4 bytes | name | value | next field …
  *
- * HPACK lets one byte stand for a field of 4 KB, so what is kept is bounded: fields beyond
- * HEADERS_BYTES_MAX are left out and the mark says so.
+ * HPACK lets one byte stand for a field of 4 KB, so what is kept is bounded: fields beyond the
+ * limit are left out and the mark says so.
  */
 #pragma once
 
 #include "frame/slice.h"
 
-#define HEADERS_BYTES_MAX ((size_t)64 << 10)
-
 struct headers {
     uint8_t *bytes; /* own */
     size_t len;
     size_t capacity;
+    size_t limit;    /* of len */
     bool overflowed; /* something was left out */
 };
 
@@ -26,7 +25,7 @@ struct headers_field {
     struct slice value;
 };
 
-void headers_init(struct headers *headers);
+void headers_init(struct headers *headers, size_t limit);
 void headers_fini(struct headers *headers);
 
 /* Forgets all fields. */

@@ -198,7 +198,8 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     }
     const uint32_t window = options->window_bytes == 0 ? WINDOW_BYTES : options->window_bytes;
     struct call_host *host = &link->host;
-    h2_init(&host->h2, loop, &h2_events, link_session_new(host, window), options->charge);
+    h2_init(&host->h2, loop, &h2_events, options->charge);
+    h2_use(&host->h2, link_session_new(host, window));
     TAILQ_INIT(&host->calls);
     host->on_greeting = on_greeting;
     host->on_leaving = on_leaving;

@@ -131,7 +131,8 @@ nghttp2_session *link_session_new(struct call_host *host, uint32_t window)
         abort();
     }
     nghttp2_option_set_no_auto_window_update(option, 1);
-    if (nghttp2_session_client_new2(&session, callbacks, &host->h2, option) != 0) {
+    if (nghttp2_session_client_new3(&session, callbacks, &host->h2, option,
+                                    &host->h2.ledger.allocator) != 0) {
         abort();
     }
     nghttp2_option_del(option);
@@ -139,7 +140,7 @@ nghttp2_session *link_session_new(struct call_host *host, uint32_t window)
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADERS_BYTES_MAX},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, CALL_HEADER_BYTES_MAX},
     };
     nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings,
                             sizeof settings / sizeof settings[0]);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Accepts a bounded number of connections per turn; pauses when the process has no descriptors
- * left, because the waiting connection would make the socket readable for ever.
+ * left, because the waiting connection would make the socket readable for ever. A connection that
+ * is made to the port while it leaves must not be lost: see steering.h.
  */
 #include "liaison/http2/listener.h"
+
+#include "liaison/http2/port.h"
+#include "liaison/http2/steering.h"
 
 #include <event2/event.h>
 
@@ -18,9 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG          4096
 #define ACCEPTS_PER_TURN 64
 #define PAUSE_MS         100
+#define LEAVE_MS         1000 /* for handshakes that have begun here */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -29,27 +33,42 @@ struct listener {
     listener_accepted *accepted;
     void *owner; /* borrow */
     unsigned unacked_timeout_ms;
-    int fd; /* own */
+    bool reuse_port;
+    int fd; /* own; -1 once it has left */
     uint16_t port;
     struct event *acceptable; /* own */
     struct loop_timer pause;
+    struct loop_timer leaving;
+    void (*left)(void *owner);
+    uint16_t probe_port; /* of our own probe, which is not handed out; 0 = none */
+    bool probe_came;
+};
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
 };
 
 /* Accepting */
 
-static void print_peer(const struct sockaddr_storage *address, socklen_t len,
-                       char text[LISTENER_PEER_BYTES])
+static uint16_t port_of(const union address *address)
+{
+    return ntohs(address->any.sa_family == AF_INET6 ? address->six.sin6_port
+                                                    : address->four.sin_port);
+}
+
+static void print_peer(const union address *address, socklen_t len, char text[LISTENER_PEER_BYTES])
 {
     char host[NI_MAXHOST];
-    char port[NI_MAXSERV];
-    if (getnameinfo((const struct sockaddr *)address, len, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    if (getnameinfo(&address->any, len, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0) {
         (void)snprintf(text, LISTENER_PEER_BYTES, "unknown");
         return;
     }
     const char *mapped = strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host;
     const bool v6 = strchr(mapped, ':') != NULL;
-    (void)snprintf(text, LISTENER_PEER_BYTES, v6 ? "[%.46s]:%.6s" : "%.46s:%.6s", mapped, port);
+    (void)snprintf(text, LISTENER_PEER_BYTES, v6 ? "[%.46s]:%u" : "%.46s:%u", mapped,
+                   port_of(address));
 }
 
 static void tune(const struct listener *listener, int fd)
@@ -60,6 +79,19 @@ static void tune(const struct listener *listener, int fd)
                sizeof listener->unacked_timeout_ms);
 }
 
+static void hand_out(struct listener *listener, int fd, const union address *address, socklen_t len)
+{
+    if (listener->probe_port != 0 && port_of(address) == listener->probe_port) {
+        listener->probe_came = true;
+        close(fd);
+        return;
+    }
+    char peer[LISTENER_PEER_BYTES];
+    print_peer(address, len, peer);
+    tune(listener, fd);
+    listener->accepted(listener->owner, fd, peer);
+}
+
 static bool is_exhausted(int number)
 {
     return number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM;
@@ -68,15 +100,11 @@ static bool is_exhausted(int number)
 /* False: nothing to accept, or not now. */
 static bool accept_one(struct listener *listener)
 {
-    struct sockaddr_storage address;
+    union address address = {.any.sa_family = AF_UNSPEC};
     socklen_t len = sizeof address;
-    const int fd =
-        accept4(listener->fd, (struct sockaddr *)&address, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = accept4(listener->fd, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-        char peer[LISTENER_PEER_BYTES];
-        print_peer(&address, len, peer);
-        tune(listener, fd);
-        listener->accepted(listener->owner, fd, peer);
+        hand_out(listener, fd, &address, len);
         return true;
     }
     if (is_exhausted(errno)) {
@@ -85,6 +113,12 @@ static bool accept_one(struct listener *listener)
         return false;
     }
     return errno == ECONNABORTED || errno == EINTR;
+}
+
+static void accept_all(struct listener *listener)
+{
+    while (accept_one(listener)) {
+    }
 }
 
 static void on_acceptable(evutil_socket_t fd, short what, void *owner)
@@ -101,98 +135,86 @@ static void on_pause_over(struct loop_timer *timer)
     event_add(listener->acceptable, NULL);
 }
 
-/* The socket */
+/* Leaving */
 
-static int listen_at(const struct addrinfo *at, bool reuse_port)
+static void stop(struct listener *listener)
 {
-    const int on = 1;
-    const int off = 0;
-    const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return -1;
+    if (listener->fd < 0) {
+        return;
     }
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (reuse_port) {
-        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-    }
-    if (at->ai_family == AF_INET6) {
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    }
-    if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
-        const int saved = errno;
-        close(fd);
-        errno = saved;
-        return -1;
-    }
-    return fd;
+    accept_all(listener);
+    loop_timer_stop(&listener->pause);
+    loop_timer_stop(&listener->leaving);
+    event_free(listener->acceptable);
+    listener->acceptable = NULL;
+    close(listener->fd);
+    listener->fd = -1;
 }
 
-/* One IPv6 socket that takes IPv4 as well, or IPv4 where there is no v6. */
-static int listen_everywhere(uint16_t port, bool reuse_port)
+static void on_leaving_over(struct loop_timer *timer)
 {
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
-    const struct addrinfo any[2] = {
-        {.ai_family = AF_INET6, .ai_addr = (struct sockaddr *)&six, .ai_addrlen = sizeof six},
-        {.ai_family = AF_INET, .ai_addr = (struct sockaddr *)&four, .ai_addrlen = sizeof four},
-    };
-    const int fd = listen_at(&any[0], reuse_port);
-    const bool no_v6 = fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL);
-    return no_v6 ? listen_at(&any[1], reuse_port) : fd;
+    struct listener *listener = container_of(timer, struct listener, leaving);
+    stop(listener);
+    listener->left(listener->owner);
 }
 
-static int listen_on(const struct listener_options *options, struct error *err)
+/* Does a connection that is made now come to this socket? When nobody can tell, it does. */
+static bool is_chosen(struct listener *listener)
 {
-    char port[8];
-    (void)snprintf(port, sizeof port, "%u", options->port);
-    const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
-                                   .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    const int code = getaddrinfo(options->host, port, &hints, &found);
-    if (code != 0) {
-        error_set(err, ERROR_UNAVAILABLE, "cannot listen on %s:%s: %s", options->host, port,
-                  gai_strerror(code));
-        return -1;
+    listener->probe_came = false;
+    const int probe = steering_probe(listener->fd, &listener->probe_port);
+    if (probe < 0) {
+        return true;
     }
-    const int fd = listen_at(found, options->reuse_port);
-    freeaddrinfo(found);
-    return fd;
+    accept_all(listener);
+    listener->probe_port = 0;
+    close(probe);
+    return listener->probe_came;
 }
 
-static int make_socket(const struct listener_options *options, struct error *err)
+/* True: new connections go to another socket. With two of them that is number 0 or 1. */
+static bool steer_away(struct listener *listener)
 {
-    const bool any = options->host[0] == '\0';
-    err->code = ERROR_NONE;
-    const int fd =
-        any ? listen_everywhere(options->port, options->reuse_port) : listen_on(options, err);
-    if (fd < 0 && err->code == ERROR_NONE) {
-        error_set(err, ERROR_UNAVAILABLE, "cannot listen on %s:%u: %s", any ? "*" : options->host,
-                  options->port, strerror(errno));
+    for (unsigned number = 0; number < 2; number++) {
+        if (steering_choose(listener->fd, number) && !is_chosen(listener)) {
+            return true;
+        }
     }
-    return fd;
+    steering_clear(listener->fd);
+    return false;
 }
 
-static uint16_t port_of(int fd)
+void listener_leave(struct listener *listener, void (*left)(void *owner))
 {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } address = {.any.sa_family = AF_UNSPEC};
-    socklen_t len = sizeof address;
-    if (getsockname(fd, &address.any, &len) != 0) {
-        return 0;
-    }
-    return ntohs(address.any.sa_family == AF_INET6 ? address.six.sin6_port : address.four.sin_port);
+    listener->left = left;
+    const bool steered = listener->reuse_port && steer_away(listener);
+    loop_timer_start(&listener->leaving, steered ? LEAVE_MS : 0);
 }
 
-/* Life */
+static void listener_free(void *object)
+{
+    struct listener *listener = object;
+    loop_timer_fini(&listener->pause);
+    loop_timer_fini(&listener->leaving);
+    free(listener);
+}
+
+void listener_close(struct listener **listener)
+{
+    struct listener *closed = *listener;
+    if (closed != NULL) {
+        stop(closed);
+        *listener = NULL;
+        loop_reap(closed->loop, closed, listener_free);
+    }
+}
+
+/* Beginning */
 
 struct listener *listener_open(struct loop *loop, const struct listener_options *options,
                                listener_accepted *accepted, void *owner, struct error *err)
 {
-    struct error unwanted;
-    const int fd = make_socket(options, err == NULL ? &unwanted : err);
+    const int fd = port_open(options->host, options->port, options->reuse_port, err);
     if (fd < 0) {
         return NULL;
     }
@@ -204,41 +226,24 @@ struct listener *listener_open(struct loop *loop, const struct listener_options 
     listener->accepted = accepted;
     listener->owner = owner;
     listener->unacked_timeout_ms = options->unacked_timeout_ms;
+    listener->reuse_port = options->reuse_port;
     listener->fd = fd;
-    listener->port = port_of(fd);
+    listener->port = port_number(fd);
     loop_timer_init(&listener->pause, loop, on_pause_over);
+    loop_timer_init(&listener->leaving, loop, on_leaving_over);
     listener->acceptable =
         event_new(loop_base(loop), fd, EV_READ | EV_PERSIST, on_acceptable, listener);
     if (listener->acceptable == NULL) {
         abort();
     }
     event_add(listener->acceptable, NULL);
+    if (listener->reuse_port) {
+        steering_clear(fd); /* one that left may have chosen */
+    }
     return listener;
 }
 
 uint16_t listener_port(const struct listener *listener)
 {
     return listener->port;
-}
-
-static void listener_free(void *object)
-{
-    struct listener *listener = object;
-    loop_timer_fini(&listener->pause);
-    free(listener);
-}
-
-void listener_close(struct listener **listener)
-{
-    struct listener *closed = *listener;
-    if (closed == NULL) {
-        return;
-    }
-    while (accept_one(closed)) {
-    }
-    *listener = NULL;
-    loop_timer_stop(&closed->pause);
-    event_free(closed->acceptable);
-    close(closed->fd);
-    loop_reap(closed->loop, closed, listener_free);
 }

@@ -19,7 +19,7 @@ struct listener_options {
 };
 
 /* A non-blocking socket (taken) and "ip:port" of its peer (borrow). From the loop, or from inside
- * listener_close. */
+ * listener_leave and listener_close. */
 typedef void listener_accepted(void *owner, int fd, const char *peer);
 
 /* NULL: err tells. */
@@ -28,5 +28,10 @@ struct listener *listener_open(struct loop *loop, const struct listener_options 
                                struct error *err) MUST_CHECK;
 uint16_t listener_port(const struct listener *listener);
 
-/* Hands out what the kernel has accepted so far, then closes. NULLs the pointer. */
+/* Leaves without turning anybody away: where others listen on the same port, new connections are
+ * steered to them first, and for a second those are still handed out that had begun here. `left` is
+ * called from the loop when the socket is closed. */
+void listener_leave(struct listener *listener, void (*left)(void *owner));
+/* Hands out what the kernel has accepted so far, then closes. NULLs the pointer; NULL is a no-op.
+ */
 void listener_close(struct listener **listener);

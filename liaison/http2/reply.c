@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define TRAILERS_BYTES_MAX     ((size_t)64 << 10)
 #define UNSUPPORTED_MEDIA_TYPE 415 /* to a client that does not speak gRPC */
 
 static nghttp2_session *session(const struct reply *reply)
@@ -26,7 +27,7 @@ static void submit_trailers(struct stream *stream)
 void reply_init(struct reply *reply, struct stream *stream)
 {
     *reply = (struct reply){.stream = stream};
-    headers_init(&reply->trailers);
+    headers_init(&reply->trailers, TRAILERS_BYTES_MAX);
     stream->reply = reply;
     stream->on_out_complete = submit_trailers;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A listener and the list of its connections. Draining: take what the kernel has already accepted
- * for us, close the socket, and let every connection say GOAWAY; the last one to leave reports.
+ * A listener and the list of its connections. Draining: the listener leaves, every connection says
+ * GOAWAY, also those that still come meanwhile; the last one to leave reports.
  */
 #include "liaison/http2/server.h"
 
@@ -28,9 +28,10 @@ struct server {
     struct server_live live;
     struct ssl_ctx_st *tls; /* borrow */
     TAILQ_HEAD(, connection) connections;
-    struct listener *listener; /* own; NULL once it drains */
+    struct listener *listener; /* own */
     uint16_t port;
     bool draining;
+    bool left; /* nobody can connect any more */
     void (*on_drained)(void *owner);
     struct loop_task drained_task;
     struct loop_task close_task;
@@ -52,11 +53,14 @@ static void on_accepted(void *owner, int fd, const char *peer)
     }
     struct connection *connection = connection_open(&server->settings, fd, ssl, peer);
     TAILQ_INSERT_TAIL(&server->connections, connection, next);
+    if (server->draining) {
+        connection_drain(connection);
+    }
 }
 
 static void report_if_drained(struct server *server)
 {
-    if (server->draining && TAILQ_EMPTY(&server->connections)) {
+    if (server->left && TAILQ_EMPTY(&server->connections)) {
         loop_defer(server->loop, &server->drained_task);
     }
 }
@@ -170,6 +174,13 @@ struct server_live server_live(const struct server *server)
     return server->live;
 }
 
+static void on_left(void *owner)
+{
+    struct server *server = owner;
+    server->left = true;
+    report_if_drained(server);
+}
+
 void server_drain(struct server *server, void (*on_drained_call)(void *owner))
 {
     if (server->draining) {
@@ -177,12 +188,11 @@ void server_drain(struct server *server, void (*on_drained_call)(void *owner))
     }
     server->draining = true;
     server->on_drained = on_drained_call;
-    listener_close(&server->listener);
+    listener_leave(server->listener, on_left);
     struct connection *connection;
     TAILQ_FOREACH (connection, &server->connections, next) {
         connection_drain(connection);
     }
-    report_if_drained(server);
 }
 
 void server_close(struct server **server)

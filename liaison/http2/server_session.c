@@ -161,7 +161,7 @@ static void greet(nghttp2_session *session, uint32_t max_concurrent_streams)
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, max_concurrent_streams},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADERS_BYTES_MAX},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, EXCHANGE_HEADER_BYTES_MAX},
     };
     nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings,
                             sizeof settings / sizeof settings[0]);
@@ -173,7 +173,7 @@ nghttp2_session *server_session_new(struct h2 *h2, uint32_t max_concurrent_strea
     nghttp2_session *session;
     nghttp2_session_callbacks *callbacks = make_callbacks();
     nghttp2_option *option = make_options();
-    if (nghttp2_session_server_new2(&session, callbacks, h2, option) != 0) {
+    if (nghttp2_session_server_new3(&session, callbacks, h2, option, &h2->ledger.allocator) != 0) {
         abort();
     }
     nghttp2_option_del(option);

@@ -8,11 +8,11 @@
 
 #include <assert.h>
 
-void stream_init(struct stream *stream, struct h2 *h2, size_t max_message_bytes,
-                 struct charge *charge)
+void stream_init(struct stream *stream, struct h2 *h2, size_t max_header_bytes,
+                 size_t max_message_bytes, struct charge *charge)
 {
     *stream = (struct stream){.h2 = h2, .id = -1, .moved_at = loop_now(h2->loop)};
-    headers_init(&stream->headers);
+    headers_init(&stream->headers, max_header_bytes);
     inbox_init(&stream->inbox, max_message_bytes, charge);
     chain_init(&stream->out, h2->charge);
 }

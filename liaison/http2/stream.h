@@ -27,8 +27,8 @@ struct stream {
     struct reply *reply; /* borrow: for that function; NULL on the client's side */
 };
 
-void stream_init(struct stream *stream, struct h2 *h2, size_t max_message_bytes,
-                 struct charge *charge);
+void stream_init(struct stream *stream, struct h2 *h2, size_t max_header_bytes,
+                 size_t max_message_bytes, struct charge *charge);
 /* nghttp2 does not find it any more, messages in either direction are dropped; the received headers
  * stay. */
 void stream_close(struct stream *stream);

@@ -114,9 +114,13 @@ def test_no_http2(links, said):
     def script(peer):
         peer.send(said)
         peer.socket.close()
-    end, client = ask(links, script)
-    assert end[0] == "UNAVAILABLE"
-    client.expect("state .* CLOSED")
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address)
+    call = client.call(link, "/x/Method", "q")
+    assert client.end(call)[0] == "UNAVAILABLE"
+    client.expect(f"state {link} CLOSED")
+    fake.join()
 
 
 def test_peer_that_accepts_and_is_silent(links):
