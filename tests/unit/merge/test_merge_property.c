@@ -3,6 +3,7 @@
  * Merges of random trials against the model. The order of arrival and the size of the steps are
  * random too, so they cannot matter.
  */
+#include "frame/charge.h"
 #include "frame/decode.h"
 #include "merge/merge.h"
 #include "tests/support/frame_random.h"
@@ -106,6 +107,56 @@ START_TEST(large_merges_are_sort_and_dedupe)
 }
 END_TEST
 
+/* A few bytes of each frame are others. Whatever the merge makes of it, it reads nothing that is
+ * not there (a sanitizer sees to that) and holds nothing in the end. */
+static void merge_mutated(struct trial *trial, struct checker *ignoring)
+{
+    struct charge charge = {0};
+    struct arena arena;
+    struct error err = {0};
+    arena_init(&arena, (size_t)1 << 20, NULL, &charge);
+    struct merge *merge = merge_open(&trial->plan, DECODE_V3 | DECODE_V4, &arena);
+    bool fed = true;
+    for (size_t i = 0; i < trial->node_count && fed; i++) {
+        const struct trial_node *node = &trial->nodes[i];
+        struct msg *frame = trial_frame(trial, node);
+        struct slice bytes = msg_bytes(frame);
+        struct msg *msg = msg_new(bytes.len, &charge);
+        size_t changed = bytes.len - 1 - random_below(&trial->state, bytes.len);
+        uint8_t byte = (uint8_t)random_next(&trial->state);
+        msg_append(msg, slice_of(bytes.ptr, changed));
+        msg_append(msg, slice_of(&byte, 1));
+        msg_append(msg, slice_of(bytes.ptr + changed + 1, bytes.len - changed - 1));
+        fed = merge_feed(merge, node->group, node->rank, msg, msg_bytes(msg), &err);
+        msg_release(&msg);
+        msg_release(&frame);
+    }
+    while (fed && merge_run(merge, &ignoring->sink, 1000, &err) == MERGE_MORE) {
+    }
+    merge_close(&merge);
+    arena_fini(&arena);
+    ck_assert_uint_eq(charge.total, 0);
+    ck_assert_uint_eq(charge.count[CHARGE_MESSAGE], 0);
+}
+
+static bool ignored_row(struct sink *sink, const struct row *row, struct error *err)
+{
+    (void)sink;
+    (void)err;
+    return row != NULL;
+}
+
+START_TEST(frames_with_changed_bytes_do_no_harm)
+{
+    static struct trial trial;
+    struct checker ignoring = {.sink = {checker_begin, ignored_row}};
+    for (uint64_t seed = 1; seed <= 20000; seed++) {
+        trial_random(&trial, seed * 0xd6e8feb86659fd93u, 1 + seed % 10);
+        merge_mutated(&trial, &ignoring);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("merge_property");
@@ -113,6 +164,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, small_merges_are_sort_and_dedupe);
     tcase_add_test(tcase, large_merges_are_sort_and_dedupe);
+    tcase_add_test(tcase, frames_with_changed_bytes_do_no_harm);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
