@@ -3,9 +3,11 @@
  * Keeping a million short strings in a region, beside malloc, memcpy and free for each. On all
  * sides the resulting slices are stored; the ratios of one run are what counts.
  *
- * Memory is either there already (a region's blocks were used before, malloc's heap has grown) or
- * fresh from the system, page by page or in huge pages as an executor may map them. "one text"
- * copies the same bytes each time, "column" each string from its own place, as out of a frame.
+ * Like is compared with like. Where memory is there already, malloc has a grown heap and the region
+ * has its last blocks again, or new ones from that heap. On fresh memory both begin with what the
+ * system has not given yet: page by page, or in huge pages as an executor may map its blocks. "one
+ * text" copies the same bytes each time, "column" each string from its own place, as out of a
+ * frame.
  */
 #include "merge/arena.h"
 
@@ -112,20 +114,26 @@ static double best_of(void (*run)(void), bool fresh)
     return (double)best / (double)COUNT;
 }
 
+static void tell(const char *what, double took, double single)
+{
+    printf("  %-40s %6.2f ns  %6.2f ns  %6.2f times\n", what, single, took, single / took);
+}
+
 static void bench(const char *name)
 {
     double single = best_of(run_malloc, false);
-    double single_fresh = best_of(run_malloc, true);
     double used = best_of(run_used, false);
-    double heap = best_of(run_heap, true);
+    double heap = best_of(run_heap, false);
+    double single_fresh = best_of(run_malloc, true);
+    double pages = best_of(run_heap, true);
     double huge = best_of(run_huge, true);
-    printf("%s, %zu bytes, best of %d:\n"
-           "  malloc, copy, free       %6.2f ns a string, %6.2f ns on fresh memory\n"
-           "  region on reused blocks  %6.2f ns  %5.2f times faster\n"
-           "  region on fresh memory   %6.2f ns  %5.2f times faster (%.2f than malloc there)\n"
-           "  region on huge pages     %6.2f ns  %5.2f times faster (%.2f), fresh too\n",
-           name, text_len, RUNS, single, single_fresh, used, single / used, heap, single / heap,
-           single_fresh / heap, huge, single / huge, single_fresh / huge);
+    printf("%-9s %2zu bytes, best of %d %25s %10s\n", name, text_len, RUNS, "malloc, copy, free",
+           "region");
+    tell("reused blocks", used, single);
+    tell("new blocks of the heap", heap, single);
+    tell("fresh memory, page by page", pages, single_fresh);
+    tell("fresh memory, huge pages", huge, single_fresh);
+    tell("fresh huge pages, malloc's heap grown", huge, single);
 }
 
 int main(int argc, char **argv)
