@@ -72,6 +72,7 @@ void loop_timer_fini(struct loop_timer *timer);
 /* Frees `object` with `free_object` after this turn; tasks deferred before this call run first. */
 void loop_reap(struct loop *loop, void *object, void (*free_object)(void *object));
 
-/* One buffer of LOOP_SCRATCH bytes for whoever runs now; its bytes are good until he returns. */
+/* The buffer into which the sockets of this loop are read: in use while a connection's events run.
+ */
 #define LOOP_SCRATCH ((size_t)256 << 10)
 uint8_t *loop_scratch(struct loop *loop);

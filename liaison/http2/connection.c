@@ -85,11 +85,6 @@ static void connection_free(void *object)
     free(connection);
 }
 
-static void on_h2_open(struct h2 *h2)
-{
-    (void)h2;
-}
-
 static void on_h2_closed(struct h2 *h2, const struct error *why)
 {
     struct connection *connection = connection_of(h2);
@@ -106,16 +101,14 @@ static void on_h2_closed(struct h2 *h2, const struct error *why)
     loop_reap(settings->loop, connection, connection_free);
 }
 
-static const struct h2_events h2_events = {.on_open = on_h2_open, .on_closed = on_h2_closed};
-
 static void on_guard(struct loop_timer *timer)
 {
     struct connection *connection = container_of(timer, struct connection, guard);
-    if (connection->drain == CONNECTION_NOTICED) {
+    struct error why;
+    if (connection->drain == CONNECTION_NOTICED && connection->h2.state == H2_OPEN) {
         leave(connection);
         return;
     }
-    struct error why;
     error_set(&why, ERROR_DEADLINE_EXCEEDED, "no HTTP/2 SETTINGS within %llu ms",
               (unsigned long long)connection->settings->greeting_timeout_ms);
     h2_close(&connection->h2, &why);
@@ -161,7 +154,7 @@ struct connection *connection_open(const struct connection_settings *settings, i
     connection->settings = settings;
     (void)snprintf(connection->peer, sizeof connection->peer, "%s", peer);
     TAILQ_INIT(&connection->exchanges);
-    h2_init(&connection->h2, settings->loop, &h2_events, settings->charge);
+    h2_init(&connection->h2, settings->loop, on_h2_closed, settings->charge);
     h2_use(&connection->h2, server_session_new(&connection->h2, settings->max_concurrent_streams));
     loop_timer_init(&connection->guard, settings->loop, on_guard);
     loop_timer_init(&connection->stall_watch, settings->loop, on_stall_watch);

@@ -84,7 +84,7 @@ void h2_close(struct h2 *h2, const struct error *why)
     }
     keep_reason(h2, why);
     h2_cut(h2);
-    h2->events->on_closed(h2, &h2->why);
+    h2->on_closed(h2, &h2->why);
 }
 
 static void fail_nghttp2(struct h2 *h2, const char *what, int code)
@@ -286,7 +286,6 @@ static void handshake(struct h2 *h2)
     }
     set_state(h2, H2_OPEN);
     h2_request_flush(h2);
-    h2->events->on_open(h2);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *owner)
@@ -324,12 +323,11 @@ static void on_writable(evutil_socket_t fd, short what, void *owner)
 
 /* Life */
 
-void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
-             struct charge *charge)
+void h2_init(struct h2 *h2, struct loop *loop, h2_closed *on_closed, struct charge *charge)
 {
     *h2 = (struct h2){
         .loop = loop,
-        .events = events,
+        .on_closed = on_closed,
         .charge = charge,
         .io = {.fd = -1},
         .flush = {.run = on_flush},

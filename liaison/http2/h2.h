@@ -30,17 +30,14 @@ enum h2_state {
 
 struct h2;
 
-struct h2_events {
-    void (*on_open)(struct h2 *h2);
-    /* Once; `why` is never of code NONE. */
-    void (*on_closed)(struct h2 *h2, const struct error *why);
-};
+/* Once, from the loop; `why` is never of code NONE. */
+typedef void h2_closed(struct h2 *h2, const struct error *why);
 
 /* Embedded by its owner, who finds himself through container_of. Read it, write it not. */
 struct h2 {
-    struct loop *loop;              /* borrow */
-    const struct h2_events *events; /* borrow: static */
-    struct charge *charge;          /* borrow: outlives it; may be NULL */
+    struct loop *loop; /* borrow */
+    h2_closed *on_closed;
+    struct charge *charge; /* borrow: outlives it; may be NULL */
     struct ledger ledger;
     nghttp2_session *session; /* own */
     struct io io;
@@ -58,8 +55,7 @@ struct h2 {
 };
 
 /* Then, at once, h2_use. */
-void h2_init(struct h2 *h2, struct loop *loop, const struct h2_events *events,
-             struct charge *charge);
+void h2_init(struct h2 *h2, struct loop *loop, h2_closed *on_closed, struct charge *charge);
 /* Takes the session, made with h2's ledger and h2 as user data. */
 void h2_use(struct h2 *h2, nghttp2_session *session);
 /* On the reap list's turn; not from a callback. */

@@ -183,13 +183,6 @@ static void on_dialled(void *owner, int fd, const struct error *why)
     }
 }
 
-static void on_open(struct h2 *h2)
-{
-    (void)h2; /* what was submitted leaves now; READY comes with the peer's SETTINGS */
-}
-
-static const struct h2_events h2_events = {.on_open = on_open, .on_closed = on_closed};
-
 static struct link *link_new(struct loop *loop, const struct link_options *options)
 {
     struct link *link = calloc(1, sizeof *link);
@@ -198,7 +191,7 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     }
     const uint32_t window = options->window_bytes == 0 ? WINDOW_BYTES : options->window_bytes;
     struct call_host *host = &link->host;
-    h2_init(&host->h2, loop, &h2_events, options->charge);
+    h2_init(&host->h2, loop, on_closed, options->charge);
     h2_use(&host->h2, link_session_new(host, window));
     TAILQ_INIT(&host->calls);
     host->on_greeting = on_greeting;

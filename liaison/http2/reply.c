@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TRAILERS_BYTES_MAX     ((size_t)64 << 10)
+#define ENDING_BYTES_MAX       ((size_t)8 << 10) /* a cut text fits */
+#define TRAILERS_BYTES_MAX     ((size_t)16 << 10)
 #define UNSUPPORTED_MEDIA_TYPE 415 /* to a client that does not speak gRPC */
 
 static nghttp2_session *session(const struct reply *reply)
@@ -20,6 +21,7 @@ static void submit_trailers(struct stream *stream)
     const struct reply *reply = stream->reply;
     struct fields fields;
     fields_init(&fields);
+    fields_add_headers(&fields, &reply->ending);
     fields_add_headers(&fields, &reply->trailers);
     nghttp2_submit_trailer(session(reply), stream->id, fields.list, fields.len);
 }
@@ -27,6 +29,7 @@ static void submit_trailers(struct stream *stream)
 void reply_init(struct reply *reply, struct stream *stream)
 {
     *reply = (struct reply){.stream = stream};
+    headers_init(&reply->ending, ENDING_BYTES_MAX);
     headers_init(&reply->trailers, TRAILERS_BYTES_MAX);
     stream->reply = reply;
     stream->on_out_complete = submit_trailers;
@@ -34,6 +37,7 @@ void reply_init(struct reply *reply, struct stream *stream)
 
 void reply_fini(struct reply *reply)
 {
+    headers_fini(&reply->ending);
     headers_fini(&reply->trailers);
 }
 
@@ -71,6 +75,7 @@ static void send_alone(struct reply *reply, unsigned http_status)
     fields_add_text(&fields, ":status", text);
     if (http_status != UNSUPPORTED_MEDIA_TYPE) {
         fields_add_text(&fields, "content-type", "application/grpc");
+        fields_add_headers(&fields, &reply->ending);
         fields_add_headers(&fields, &reply->trailers);
     }
     nghttp2_submit_response(session(reply), reply->stream->id, fields.list, fields.len, NULL);
@@ -78,24 +83,24 @@ static void send_alone(struct reply *reply, unsigned http_status)
     h2_request_flush(reply->stream->h2);
 }
 
-static void add_status(struct reply *reply, const struct error *status)
+static void set_ending(struct reply *reply, const struct error *status)
 {
     if (status == NULL || status->code == ERROR_NONE) {
-        reply_trailer(reply, "grpc-status", "0");
+        headers_add(&reply->ending, slice_str("grpc-status"), slice_str("0"));
         return;
     }
     char code[12];
     char text[GRPC_TEXT_CHARS + 1];
     (void)snprintf(code, sizeof code, "%d", (int)status->code);
-    reply_trailer(reply, "grpc-status", code);
+    headers_add(&reply->ending, slice_str("grpc-status"), slice_str(code));
     if (grpc_encode_text(status->text, text) > 0) {
-        reply_trailer(reply, "grpc-message", text);
+        headers_add(&reply->ending, slice_str("grpc-message"), slice_str(text));
     }
 }
 
 void reply_finish(struct reply *reply, unsigned http_status, const struct error *status)
 {
-    add_status(reply, status);
+    set_ending(reply, status);
     if (reply->begun) {
         stream_complete(reply->stream);
     } else {

@@ -10,15 +10,17 @@
 
 /* Embedded by its exchange, right behind its stream. */
 struct reply {
-    struct stream *stream; /* borrow: the exchange's */
-    struct headers trailers;
-    bool begun; /* headers were submitted */
+    struct stream *stream;   /* borrow: the exchange's */
+    struct headers ending;   /* grpc-status and grpc-message */
+    struct headers trailers; /* the user's */
+    bool begun;              /* headers were submitted */
 };
 
 void reply_init(struct reply *reply, struct stream *stream);
 void reply_fini(struct reply *reply);
 
-void reply_trailer(struct reply *reply, const char *key, const char *value); /* copied */
+/* Copied; left out when they exceed what a peer can be expected to take. */
+void reply_trailer(struct reply *reply, const char *key, const char *value);
 void reply_send(struct reply *reply, struct chain *message /* take: left empty */);
 /* The status (NULL = OK) and the trailers end the stream, behind all messages. When nothing was
  * sent, `http_status` goes with them; 415 goes alone. */

@@ -96,6 +96,10 @@ static void on_timer(struct loop_timer *timer)
         stream_some(call);
         return;
     }
+    if (is_path(call, "Collect")) {
+        exchange_hold_input(call->exchange, false);
+        return;
+    }
     respond(call, "slept", 5);
     retire(call);
 }
@@ -111,6 +115,10 @@ static void on_open(void *owner, struct exchange *exchange, const struct exchang
     exchange_set_user(exchange, call);
     if (!is_path(call, "Bidi") && !is_path(call, "Collect")) {
         exchange_expect_unary(exchange);
+    }
+    if (is_path(call, "Collect") && exchange_metadata(exchange, "x-hold").ptr != NULL) {
+        exchange_hold_input(exchange, true);
+        loop_timer_start(&call->timer, 400);
     }
     if (is_path(call, "Refuse")) {
         struct error refused;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links and calls against grpcio's server."""
+import socket
 import time
 from concurrent import futures
 
@@ -173,6 +174,31 @@ def test_nobody_there(links):
         call = client.call(link, "/x/Echo", "x")
         assert reason in client.expect(f"state {link} CLOSED (.*)")[1]
         assert reason in client.end(call)[1]
+
+
+def test_names(peer, links):
+    """The host's own name stands in /etc/hosts or is known to the resolver."""
+    name = socket.gethostname()
+    try:
+        reachable = socket.gethostbyname(name) == "127.0.0.1"
+    except OSError:
+        reachable = False
+    client = links()
+    link = client.link(f"{name}:{peer.port}")
+    call = client.call(link, "/x/Echo", "hello")
+    code, text = client.end(call)
+    assert code == "OK" if reachable else code in ("OK", "UNAVAILABLE")
+    missing = client.link("no.such.name.invalid:1")
+    assert "cannot resolve" in client.expect(f"state {missing} CLOSED (.*)", 15)[1]
+
+
+def test_close_while_resolving(links):
+    client = links()
+    for number in range(20):
+        link = client.link(f"name{number}.invalid:1")
+        client.call(link, "/x/Echo", "hello")
+        client.tell("close", link)
+    client.wait_idle()
 
 
 def test_connect_times_out(links):

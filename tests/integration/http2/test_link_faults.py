@@ -297,3 +297,27 @@ def test_half_answers_then_fine_ones(links):
     assert ends == ["INTERNAL", "INTERNAL", "OK"] * 10
     client.tell("close", link)
     fake.join()
+
+
+def test_cancel_in_mid_request(links):
+    """Part of the request is on its way to the kernel; the link goes on to serve others."""
+    def script(peer):
+        peer.greet(settings=[(4, 0x7FFFFFFF)])
+        peer.send(frame(WINDOW, 0, 0, code(0x7FFF0000)))
+        first = peer.wait_for(HEADERS)[2]
+        time.sleep(0.3)
+        assert peer.wait_for(RST)[2:] == (first, code(8))
+        second = peer.wait_for(HEADERS)[2]
+        peer.send(peer.begin(second), frame(DATA, 0, second, message(b"ok")), peer.trailers(second))
+        while True:
+            peer.next()
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address)
+    client.expect(f"state {link} READY")
+    call = client.call(link, "/x/Method", 50000000)
+    time.sleep(0.2)
+    client.tell("cancel", call)
+    assert client.end(client.call(link, "/x/Method", "q")) == ("OK", "")
+    client.tell("close", link)
+    fake.join()

@@ -393,3 +393,30 @@ def test_settings_change_while_an_answer_waits(client):
     client.send(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 1 << 20)))
     client.send(frame(raw.WINDOW, 0, 0, struct.pack(">I", 1 << 20)))
     assert len(client.finished(1).body) == 100005
+
+
+def test_reset_in_mid_answer(client, server):
+    """Part of the answer is on its way to the kernel when the client does not want it any more."""
+    client.send(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0x7FFFFFFF)),
+                frame(raw.WINDOW, 0, 0, struct.pack(">I", 0x7FFF0000)))
+    for stream in range(1, 41, 2):
+        client.request(stream, message(b"20000000"), "/test.Echo/Big")
+        client.read_until(lambda: len(client.answer(stream).body) > 100000)
+        client.send(frame(RST, 0, stream, struct.pack(">I", 8)))
+    client.request(99, message(b"x"))
+    assert client.finished(99).body == message(b"x")
+    server.wait_idle((1, 0))
+    assert not any(client.answer(stream).ended for stream in range(1, 41, 2))
+
+
+def test_input_that_is_held(client):
+    """No more than a window comes in while the server holds the client back."""
+    client.send(client.head(1, "/test.Echo/Collect", x_hold="1"))
+    client.read_until(lambda: 4 in client.settings)
+    began = time.monotonic()
+    for _ in range(64):
+        client.send(frame(DATA, 0, 1, message(b"y" * 16379)))
+    client.read_until(lambda: client.updates.get(1), timeout=3)
+    assert time.monotonic() - began > 0.3
+    client.send(frame(DATA, END_STREAM, 1))
+    assert client.finished(1).body == message(b"64 1048256")

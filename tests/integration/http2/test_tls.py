@@ -141,3 +141,12 @@ def test_files_that_do_not_fit(pki):
         assert program.process.wait(5) == 1
         program.reader.join(5)
         assert program.lines[0].startswith("failed TLS: ")
+
+
+def test_drain_in_mid_handshake(echo, pki):
+    server = echo("--cert", pki / "server.pem", "--key", pki / "server.key")
+    silent = socket.create_connection(("127.0.0.1", server.port))
+    server.wait_idle((1, 0))
+    server.tell("drain")
+    server.expect("drained", timeout=4)
+    silent.close()
