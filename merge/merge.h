@@ -28,8 +28,8 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
 
 enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
 
-/* After the last feed: gives the sink up to `rows` rows of the answer, then returns MORE so that
- * the caller's loop can turn. */
+/* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then
+ * returns MORE so that the caller's loop can turn. DONE and FAILED are final: all pins are gone. */
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);
 
 /* Drops all pins. */
