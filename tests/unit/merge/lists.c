@@ -49,7 +49,7 @@ static void put_tag(struct lists_body *item, size_t place, const char *text, siz
     put_bytes(&tag, 1, name, (size_t)snprintf(name, sizeof name, "t%zu", place));
     if (len == 1 && text[0] == '-') {
         put_number(&value, 1, 0);
-    } else if (text[0] == '#') {
+    } else if (text[0] == '~') {
         put_number(&inner, 1, (uint64_t)strtoll(text + 1, NULL, 10));
         put_message(&value, 4, &inner);
     } else {
@@ -189,7 +189,7 @@ static void add_item(struct text *to, const struct topn_item *item)
 {
     for (size_t i = 0; i < item->tag_count; i++) {
         add(to, "%s", i == 0 ? "" : ",");
-        add(to, "%s", item->tags[i].value.kind == CELL_INT ? "#" : "");
+        add(to, "%s", item->tags[i].value.kind == CELL_INT ? "~" : "");
         add_cell(to, &item->tags[i].value);
     }
     if (item->group != 0) {

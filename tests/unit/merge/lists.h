@@ -5,7 +5,7 @@
  * What a node sends, items apart by blanks:   tags=value@time/version
  *     a=5        one tag "t0" = "a", value 5 (an int), time and version 0
  *     a,b=5@60/2 tags "t0" = "a" and "t1" = "b", 60 ms, version 2
- *     -=1.5      a null tag, a float;  #7=1  an int tag;  a=nan  a=-0.0  a=-  (no value at all)
+ *     -=1.5      a null tag, a float;  ~7=1  an int tag;  a=nan  a=-0.0  a=-  (no value at all)
  * What comes out, best first:                 tags=value, with :group behind tags unless it is 0
  */
 #pragma once

@@ -83,11 +83,11 @@ static const struct example examples[] = {
      PLAN_SUM, PLAN_INT, true, true, true, 9, {"b=2@1 b=2@2 a=1@1 a=3@2 d=4@1 c=4@1"},
      "a=4 b=4 c=4 d=4"},
     {"entities in the order of their tags",
-     PLAN_SUM, PLAN_INT, false, false, true, 9, {"svc_10=1 svc_2=1 svc_1,b=1 svc_1,a=1 #10=1 #9=1 #-1=1 -=1"},
-     "-=1 #-1=1 #9=1 #10=1 svc_1,a=1 svc_1,b=1 svc_10=1 svc_2=1"},
+     PLAN_SUM, PLAN_INT, false, false, true, 9, {"svc_10=1 svc_2=1 svc_1,b=1 svc_1,a=1 ~10=1 ~9=1 ~-1=1 -=1"},
+     "-=1 ~-1=1 ~9=1 ~10=1 svc_1,a=1 svc_1,b=1 svc_10=1 svc_2=1"},
     {"null, empty and 0 are three entities",
-     PLAN_SUM, PLAN_INT, false, true, true, 9, {"-=3 =2 #0=1", "-=3 =2 #0=1"},
-     "-=3 =2 #0=1"},
+     PLAN_SUM, PLAN_INT, false, true, true, 9, {"-=3 =2 ~0=1", "-=3 =2 ~0=1"},
+     "-=3 =2 ~0=1"},
     {"groups are apart",
      PLAN_SUM, PLAN_INT, false, true, true, 9, {"a=3@1", "1:a=3@1 a=1@2", "a=1@2"},
      "a=4 a:1=4"},
@@ -222,7 +222,7 @@ START_TEST(a_truncated_answer_is_refused)
 {
     struct lists_body body;
     struct error err;
-    lists_write("a,b=1@5/2 #3=2.5@1/1 -=7", &body);
+    lists_write("a,b=1@5/2 ~3=2.5@1/1 -=7", &body);
     ck_assert(try_bytes(body.bytes, body.len, SIZE_MAX, &err));
     for (size_t len = 1; len < body.len; len++) {
         err = (struct error){.code = ERROR_NONE};
