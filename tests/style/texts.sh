@@ -29,7 +29,7 @@ declare -A forbidden=(
     ["a path of some machine"]='/[w]ork/|/[r]oot/|/[h]ome/[a-z]|/[U]sers/'
     ["the name of a tool"]='[c]laude|[a]nthropic|[o]penai|[c]hatgpt|[c]opilot|[c]ursor\.sh'
     ["something left to do"]='\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b'
-    ["an issue's number"]='\b([i]ssue|[t]icket|[p]ull request|[P]R) ?#?[0-9]+|[^&0-9A-Za-z]#[1-9][0-9]{1,4}\b'
+    ["an issue's number"]='\b([i]ssue|[t]icket|[p]ull request|[P]R) ?#?[0-9]+|\b([s]ee|[f]ixes|[c]loses) #[0-9]'
     ["a conflict mark"]='^(<{7}|>{7}) '
 )
 
