@@ -26,7 +26,6 @@ NOT_YET = {
     "agg": "aggregation is refused with UNIMPLEMENTED",
     "group_by": "grouping is refused with UNIMPLEMENTED",
     "top": "top is refused with UNIMPLEMENTED",
-    "trace": "a traced query is answered without a trace",
 }
 
 CASES = json.loads((SUITE / "manifest.json").read_text())["cases"] if HAS_SUITE else []
@@ -91,11 +90,10 @@ def check_answer(case, response):
 
 
 def check_traced(response, case):
-    """The same request with trace: true must bring a trace; until then it brings the rows alone."""
-    if "trace" in NOT_YET:
-        check_answer(case, response)
-    else:
-        assert len(response.trace.spans) >= 1
+    """The same request with trace: true brings the same rows and a trace."""
+    assert len(response.trace.spans) >= 1
+    response.ClearField("trace")
+    check_answer(case, response)
 
 
 @pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
