@@ -65,12 +65,12 @@ static void add_moment(struct text *text, const char *name,
     add(text, "}");
 }
 
-void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *bytes, size_t size)
+void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *to, size_t size)
 {
     struct text text = {.len = 0};
     add_moment(&text, "begin", range->begin);
     add_moment(&text, "end", range->end);
-    snprintf(bytes, size, "%s", text.bytes);
+    (void)snprintf(to, size, "%s", text.bytes);
 }
 
 /* NULL = nothing is wrong. */

@@ -19,7 +19,7 @@ struct request_rules {
 };
 
 /* The range as texts tell it: "begin:{seconds:1} end:{seconds:2}". */
-void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *text, size_t size);
+void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *to, size_t size);
 
 bool request_rules_check(const struct request_rules *rules, struct error *err) MUST_CHECK;
 

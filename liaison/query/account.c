@@ -10,7 +10,7 @@ static void count(const struct work *work, struct metrics *metrics, enum metric 
 {
     for (size_t i = 0; i < work->group_count; i++) {
         char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        (void)snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
         const char *labels[] = {group, "measure", work->ops->method};
         metrics_add(metrics_series(metrics, metric, labels), amount);
     }
@@ -20,7 +20,7 @@ static void count_incomplete(const struct work *work, struct metrics *metrics)
 {
     for (size_t i = 0; i < work->group_count; i++) {
         char group[128];
-        snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        (void)snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
         const char *labels[] = {group};
         metrics_add(metrics_series(metrics, METRIC_INCOMPLETE, labels), 1);
     }
@@ -58,6 +58,11 @@ void account_end(const struct work *work, const struct executor_setup *setup,
     count(work, setup->metrics, METRIC_LATENCY, (int64_t)account->took);
     if (account->incomplete) {
         count_incomplete(work, setup->metrics);
+    }
+    if (work->bad_texts > 0) {
+        const char *no_labels[1] = {NULL};
+        metrics_add(metrics_series(setup->metrics, METRIC_BAD_TEXTS, no_labels),
+                    (int64_t)work->bad_texts);
     }
     if (account->err != NULL) {
         count_error(work, setup->metrics, account->err);

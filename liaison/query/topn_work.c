@@ -143,26 +143,30 @@ static enum merge_state end(struct topn_job *job)
     return MERGE_DONE;
 }
 
+/* One step of the answer; `cost`: what it took of the turn. */
+static enum merge_state step(struct topn_job *job, size_t *cost, struct error *err)
+{
+    struct topn_item item;
+    switch (topn_next(job->topn, &item)) {
+    case TOPN_MORE:
+        *cost += RANKING_COST;
+        return MERGE_MORE;
+    case TOPN_ITEM:
+        *cost += 1;
+        return topn_response_item(&job->response, &item, err) ? MERGE_MORE : MERGE_FAILED;
+    case TOPN_DONE:
+        break;
+    }
+    return end(job);
+}
+
 static enum merge_state turn(struct work *work, struct error *err)
 {
-    struct topn_job *job = job_of(work);
-    struct topn_item item;
-    for (size_t done = 0; done < ITEMS_PER_TURN;) {
-        switch (topn_next(job->topn, &item)) {
-        case TOPN_MORE:
-            done += RANKING_COST;
-            break;
-        case TOPN_ITEM:
-            done++;
-            if (!topn_response_item(&job->response, &item, err)) {
-                return MERGE_FAILED;
-            }
-            break;
-        case TOPN_DONE:
-            return end(job);
-        }
+    enum merge_state state = MERGE_MORE;
+    for (size_t cost = 0; state == MERGE_MORE && cost < ITEMS_PER_TURN;) {
+        state = step(job_of(work), &cost, err);
     }
-    return work_check_budget(work, err) ? MERGE_MORE : MERGE_FAILED;
+    return state == MERGE_MORE && !work_check_budget(work, err) ? MERGE_FAILED : state;
 }
 
 static void wrap(const struct work *work, struct error *err)
