@@ -47,6 +47,8 @@
       "operation,group,remote_node,remote_role,error_type")                                        \
     X(METRIC_INCOMPLETE, COUNTER, "bydb_incomplete_answers_total",                                 \
       "Answers that lacked data nodes.", "group")                                                  \
+    X(METRIC_BAD_TEXTS, COUNTER, "bydb_invalid_utf8_strings_total",                                \
+      "Strings in answers that are not UTF-8: clients may refuse the answers.", "")                \
     X(METRIC_REFUSED, COUNTER, "bydb_refused_queries_total",                                       \
       "Queries refused for memory or for lack of a place.", "reason")                              \
     X(METRIC_FRAMES, COUNTER, "bydb_frames_decoded_total", "Frames decoded.", "version")           \

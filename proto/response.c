@@ -3,6 +3,7 @@
 
 #include "proto/response_layout.h"
 #include "proto/response_value.h"
+#include "proto/utf8.h"
 
 #include <assert.h>
 
@@ -175,6 +176,27 @@ static bool over_limit(const struct response *response, size_t more, struct erro
                      response->rows, response->chain->len + more, response->limit_bytes);
 }
 
+static size_t count_bad_text(const struct response_column *columns, size_t count,
+                             const struct cell *cells)
+{
+    size_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cell *cell = &cells[columns[i].cell];
+        bad += cell->kind == CELL_STRING && !utf8_valid(cell->bytes);
+    }
+    return bad;
+}
+
+/* They are passed on as stored; a client may refuse the whole answer for them. */
+static size_t count_bad_texts(const struct response_layout *layout, const struct cell *cells)
+{
+    size_t bad = count_bad_text(layout->fields, layout->field_count, cells);
+    for (size_t i = 0; i < layout->family_count; i++) {
+        bad += count_bad_text(layout->families[i].columns, layout->families[i].column_count, cells);
+    }
+    return bad;
+}
+
 static bool begin(struct sink *sink, const struct layout *layout, struct error *err)
 {
     (void)err;
@@ -208,6 +230,7 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
     assert((size_t)(at - start) == size);
     chain_commit(response->chain, size);
     response->rows++;
+    response->bad_texts += count_bad_texts(layout, row->cells);
     return true;
 }
 

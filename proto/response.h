@@ -16,6 +16,7 @@ struct response {
     struct sink sink;    /* what the merge writes to */
     struct chain *chain; /* borrow: the bytes so far */
     size_t rows;
+    size_t bad_texts;   /* strings written that are not UTF-8 */
     size_t limit_bytes; /* the query's budget: past it RESOURCE_EXHAUSTED with the figures */
     struct response_layout *layout; /* borrow: the region */
     struct arena *arena;            /* borrow */

@@ -129,6 +129,7 @@ static enum merge_state turn(struct work *work, struct error *err)
     if (state == MERGE_DONE) {
         response_statuses(&measure->response, &measure->request);
         work->result_count = measure->response.rows;
+        work->bad_texts = measure->response.bad_texts;
         measure_trace_merged(measure->trace, work->result_count, NULL);
     }
     return state;

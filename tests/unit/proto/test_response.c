@@ -273,6 +273,21 @@ START_TEST(by_hand)
 }
 END_TEST
 
+/* Bytes that are not UTF-8 go out as they came in, and are counted. */
+START_TEST(bad_texts)
+{
+    struct layout_column columns[] = {column("a", "x"), column("a", "y"), column("", "v")};
+    struct layout layout = {2, 1, columns};
+    struct cell cells[] = {text("\xff"), text("\xc3\xa4"), text("a\xe2\x82")};
+    struct row row = ROW(true, 0, 0, 0, cells);
+    ck_assert(response.sink.begin(&response.sink, &layout, &err));
+    write_row(&row);
+    write_row(&row);
+    ck_assert_uint_eq(response.bad_texts, 4);
+    ck_assert_ptr_nonnull(memchr(written().ptr, 0xff, written().len));
+}
+END_TEST
+
 START_TEST(shapes)
 {
     /* Families of one name are gathered, duplicates stay, hidden columns go. */
@@ -581,6 +596,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, by_hand);
+    tcase_add_test(tcase, bad_texts);
     tcase_add_test(tcase, shapes);
     tcase_add_test(tcase, absent_parts);
     tcase_add_test(tcase, names);
