@@ -28,8 +28,7 @@ struct connection_settings {
 /* SERVING → NOTICED → LEAVING */
 enum connection_drain {
     CONNECTION_SERVING, /* takes every stream */
-    CONNECTION_NOTICED, /* GOAWAY with the last id of all was sent, then a PING: its ACK or a timer
-                         */
+    CONNECTION_NOTICED, /* GOAWAY with the highest id and a PING went out: its ACK, or a timer */
     CONNECTION_LEAVING, /* GOAWAY with the real last id: ends with its last stream */
 };
 

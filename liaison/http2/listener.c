@@ -24,6 +24,7 @@
 
 #define ACCEPTS_PER_TURN 64
 #define PAUSE_MS         100
+#define KEEPALIVE_S      60   /* clients that vanished without a word are noticed */
 #define LEAVE_MS         1000 /* for handshakes that have begun here */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
@@ -74,9 +75,12 @@ static void print_peer(const union address *address, socklen_t len, char text[LI
 static void tune(const struct listener *listener, int fd)
 {
     const int on = 1;
+    const int idle_s = KEEPALIVE_S;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &listener->unacked_timeout_ms,
                sizeof listener->unacked_timeout_ms);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
 }
 
 static void hand_out(struct listener *listener, int fd, const union address *address, socklen_t len)

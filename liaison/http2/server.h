@@ -2,8 +2,9 @@
 /*
  * The gRPC server side: a listener, its client connections, and one exchange for each stream.
  *
- *     on_open ─▶ on_message … ─▶ on_half_close ─▶ exchange_respond / exchange_send /
- * exchange_finish on_gone (at any time before the end: client left or reset)
+ *     on_open ─▶ on_message … ─▶ on_half_close        the client's side
+ *        └─▶ exchange_send … ─▶ exchange_finish       the user's side, as early as he likes
+ *     on_gone                                         instead of the rest, at any time
  *
  * The server checks everything that is HTTP/2 and gRPC (method, content type, prefix, size,
  * compression, deadline syntax); its user sees only well-formed calls. All of it runs on one loop.
@@ -26,7 +27,7 @@ struct exchange_head {
 };
 
 struct server_events {
-    /* A call begins. Sets what is called with the later events through exchange_set_owner. */
+    /* A call begins; exchange_set_user lets the later events find what belongs to it. */
     void (*on_open)(void *owner, struct exchange *exchange, const struct exchange_head *head);
     void (*on_message)(void *owner, struct exchange *exchange, struct msg *msg /* take */);
     void (*on_half_close)(void *owner, struct exchange *exchange);
@@ -72,7 +73,7 @@ struct server_live server_live(const struct server *server);
  * (once, from the loop) when the last connection is gone. */
 void server_drain(struct server *server, void (*on_drained)(void *owner));
 /* Cuts what is left and NULLs the pointer. on_gone is called for open exchanges, from the loop, at
- * the latest by loop_free: the owner lives until then. No other event comes. */
+ * the latest by loop_free: the owner lives until then. Besides it only on_disconnect comes. */
 void server_close(struct server **server);
 
 /* Inside on_open: a unary call. on_message comes once and not before the client has finished; no
