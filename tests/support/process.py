@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that a test starts: its output in a file, gone with the test whatever happens."""
-import ctypes
 import pathlib
 import signal
 import subprocess
 import tempfile
 import time
 
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-
-
-def _end_with_parent():
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+# The kernel ends the program when the test's process goes. (Python code between fork and exec, the other
+# way to ask for that, may hang for ever in a process in which gRPC runs threads.)
+END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def wait_until(condition, timeout=10, what="the condition", step=0.01):
@@ -34,9 +30,8 @@ class Process:
     def __init__(self, command, env=None, piped=False):
         self.command = [str(word) for word in command]
         self._log = tempfile.NamedTemporaryFile(prefix="bydb-test-", suffix=".log")
-        self.process = subprocess.Popen(self.command, env=env, stdin=subprocess.DEVNULL, stderr=self._log,
-                                        stdout=subprocess.PIPE if piped else self._log,
-                                        preexec_fn=_end_with_parent)
+        self.process = subprocess.Popen(END_WITH_PARENT + self.command, env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE if piped else self._log, stderr=self._log)
 
     @property
     def pid(self):
