@@ -134,7 +134,6 @@ START_TEST(texts_of_refusals)
         {"--node-discovery-mode=etcd",
          "invalid node-discovery-mode: etcd, must be 'dns', 'file', or 'none'"},
         {"--node-discovery-mode=dns", "--node-discovery-mode=dns is not available yet"},
-        {"--topn=range", "--topn=range is not available yet"},
         {"--node-discovery-mode=file",
          "file mode requires non-empty file path: set --node-discovery-file-path"},
         {"--node-discovery-mode=file --node-discovery-file-path=/nowhere/x",
