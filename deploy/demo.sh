@@ -77,7 +77,7 @@ build() {
     ninja -C build "${program#build/}"
 }
 if ! build >"$scratch/build.log" 2>&1; then
-    tail -n 60 "$scratch/build.log"
+    grep -vE '^\[[0-9]+/[0-9]+\] ' "$scratch/build.log" | tail -n 60
     exit 1
 fi
 
