@@ -125,7 +125,7 @@ say_to_nodes() {
         echo "$post $control '$1'"
     fi
 }
-frame=$(find tests/golden -name '*.bin' -path '*good*' 2>/dev/null | sort | head -n 1)
+frame=$(find tests/golden/good -name '*.bin' | sort | head -n 1)
 cat <<TEXT
 
 The liaison listens on $address. Try in another terminal, from this folder:
@@ -148,10 +148,10 @@ The liaison listens on $address. Try in another terminal, from this folder:
   metrics and health:
     $fetch http://$observability/metrics
     $fetch http://$observability/healthz
-${frame:+
-  a node's frame as a table:
+
+  a frame as a table:
     $program frame $frame
-}
+
   the log: $scratch/liaison.log
 
 Ctrl-C ends all of it.

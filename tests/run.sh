@@ -10,6 +10,7 @@
 #       tidy          clang-tidy over all floors
 #       acceptance    the sample data nodes, and queries over them through a real gRPC client
 #       integration   the real program, real sockets, faults; a part again on the sanitizer build
+#       demo          deploy/demo.sh shows rows
 #       fuzz          each entry for FUZZ_SECONDS (60)
 #       bench         benchmarks of an optimised build, printed
 #
@@ -250,6 +251,17 @@ stage_integration() {
     stage_end
 }
 
+demo_shows_rows() {
+    deploy/demo.sh --once | tee /dev/stderr | grep -c '^[1-9][0-9]* rows' | grep -qx 2
+}
+export -f demo_shows_rows
+
+stage_demo() {
+    stage_begin demo "the first command of the README"
+    check deploy/demo.sh bash -euo pipefail -c demo_shows_rows
+    stage_end
+}
+
 stage_fuzz() {
     local entry name
     stage_begin fuzz "each entry for ${FUZZ_SECONDS:-60} s"
@@ -276,7 +288,7 @@ stage_bench() {
 
 # --------------------------------------------------------------------- main
 
-usual=(style unit sanitize tidy acceptance integration fuzz)
+usual=(style unit sanitize tidy acceptance integration demo fuzz)
 stages=("$@")
 [ ${#stages[@]} -gt 0 ] || stages=("${usual[@]}")
 for name in "${stages[@]}"; do
