@@ -8,6 +8,7 @@ static bool begin(struct sink *sink, const struct layout *layout, struct error *
 {
     struct first *first = (struct first *)sink;
     first->keys = arena_array(first->table.arena, size_t, first->plan->key_count);
+    first->cells = arena_array(first->table.arena, struct cell, first->plan->key_count);
     for (size_t i = 0; i < first->plan->key_count; i++) {
         first->keys[i] = shape_find_tag(layout, &first->plan->keys[i]);
     }
@@ -24,16 +25,16 @@ static bool no_key(const struct first *first, size_t key, struct error *err)
 static bool row(struct sink *sink, const struct row *row, struct error *err)
 {
     struct first *first = (struct first *)sink;
-    tuple_clear(&first->tuple);
+    uint64_t hash = 0;
     for (size_t i = 0; i < first->plan->key_count; i++) {
         if (first->keys[i] == SHAPE_NOWHERE) {
             return no_key(first, i, err);
         }
-        tuple_put(&first->tuple, &row->cells[first->keys[i]]);
+        first->cells[i] = row->cells[first->keys[i]];
+        hash = tuple_mix(hash, group_hash_cell(&first->table, &first->cells[i]));
     }
-    struct slice key = tuple_since(&first->tuple, 0);
     size_t known = first->table.count;
-    group_put(&first->table, key, group_hash(&first->table, key));
+    group_put_cells(&first->table, first->cells, first->plan->key_count, hash);
     return first->table.count == known || first->stage.next->row(first->stage.next, row, err);
 }
 
@@ -43,5 +44,4 @@ void first_init(struct first *first, const struct plan *plan, struct arena *aren
     *first =
         (struct first){.stage = {.sink = {.begin = begin, .row = row}, .next = next}, .plan = plan};
     group_init(&first->table, sizeof(struct group), arena);
-    tuple_init(&first->tuple, arena);
 }

@@ -8,14 +8,13 @@
 #include "merge/group.h"
 #include "merge/plan.h"
 #include "merge/stage.h"
-#include "merge/tuple.h"
 
 struct first {
     struct stage stage;      /* first */
     const struct plan *plan; /* borrow: outlives the stage */
     struct group_table table;
-    struct tuple tuple;
-    size_t *keys; /* borrow: region; where in a row each key tag is, or SHAPE_NOWHERE */
+    size_t *keys;       /* borrow: region; where in a row each key tag is, or SHAPE_NOWHERE */
+    struct cell *cells; /* borrow: region; of a row's key */
 };
 
 void first_init(struct first *first, const struct plan *plan, struct arena *arena,

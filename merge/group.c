@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Linear probing, at most two thirds full; growing leaves the old table to the region. */
+/* Linear probing, at most half full; growing leaves the old table to the region. */
 #include "merge/group.h"
 
 #define XXH_INLINE_ALL
@@ -22,17 +22,6 @@ uint64_t group_hash(const struct group_table *table, struct slice key)
     return XXH3_64bits_withSeed(key.ptr, key.len, (uintptr_t)table);
 }
 
-/* The slot of this key, or the free one that it would take. */
-static struct group_slot *find(const struct group_table *table, struct slice key, uint64_t hash)
-{
-    for (size_t i = hash & (table->capacity - 1);; i = (i + 1) & (table->capacity - 1)) {
-        struct group_slot *slot = &table->slots[i];
-        if (slot->group == NULL || (slot->hash == hash && slice_equal(slot->group->key, key))) {
-            return slot;
-        }
-    }
-}
-
 static void grow(struct group_table *table)
 {
     const struct group_table old = *table;
@@ -50,24 +39,50 @@ static void grow(struct group_table *table)
     }
 }
 
-static struct group *make(struct group_table *table, struct slice key)
+/* A new group in a free slot, or in another when the table has to grow. Its key is the next that
+ * the region gives out, so that it lies behind the group. */
+static struct group *add(struct group_table *table, struct group_slot *slot, uint64_t hash)
 {
-    struct group *group = arena_zalloc(table->arena, table->size, 8);
-    group->key = arena_copy(table->arena, key);
-    table->count++;
+    if (2 * ++table->count > table->capacity) {
+        grow(table);
+        size_t to = hash & (table->capacity - 1);
+        while (table->slots[to].group != NULL) {
+            to = (to + 1) & (table->capacity - 1);
+        }
+        slot = &table->slots[to];
+    }
+    struct group *group = arena_zalloc(table->arena, table->size, table->size < 64 ? 8 : 64);
+    *slot = (struct group_slot){.hash = hash, .group = group};
     return group;
 }
 
 struct group *group_put(struct group_table *table, struct slice key, uint64_t hash)
 {
-    struct group_slot *slot = find(table, key, hash);
-    if (slot->group != NULL) {
-        return slot->group;
+    size_t mask = table->capacity - 1;
+    size_t at = hash & mask;
+    for (; table->slots[at].group != NULL; at = (at + 1) & mask) {
+        struct group_slot *slot = &table->slots[at];
+        if (slot->hash == hash && slice_equal(slot->group->key, key)) {
+            return slot->group;
+        }
     }
-    if (3 * (table->count + 1) > 2 * table->capacity) {
-        grow(table);
-        slot = find(table, key, hash);
+    struct group *group = add(table, &table->slots[at], hash);
+    group->key = arena_copy(table->arena, key);
+    return group;
+}
+
+struct group *group_put_cells(struct group_table *table, const struct cell *cells, size_t count,
+                              uint64_t hash)
+{
+    size_t mask = table->capacity - 1;
+    size_t at = hash & mask;
+    for (; table->slots[at].group != NULL; at = (at + 1) & mask) {
+        struct group_slot *slot = &table->slots[at];
+        if (slot->hash == hash && tuple_is(slot->group->key, cells)) {
+            return slot->group;
+        }
     }
-    *slot = (struct group_slot){.hash = hash, .group = make(table, key)};
-    return slot->group;
+    struct group *group = add(table, &table->slots[at], hash);
+    group->key = tuple_spell(cells, count, table->arena);
+    return group;
 }

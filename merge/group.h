@@ -4,13 +4,14 @@
  *
  *     slots  [ hash | group ] [ hash | group ] …      group  [ key | the caller's ]  key bytes
  *
- * Open addressing in the region. A key is looked up from the caller's buffer and copied once, when
- * its group is made; whole hashes are compared before bytes are. Hashes are seeded by where the
- * table lies, so that nobody can choose keys that collide.
+ * Open addressing in the region. A key is looked up where it lies and copied once, when its group
+ * is made; whole hashes are compared before bytes are. Hashes are seeded by where the table lies,
+ * so that nobody can choose keys that collide.
  */
 #pragma once
 
 #include "merge/arena.h"
+#include "merge/tuple.h"
 
 /* The caller's struct begins with one. */
 struct group {
@@ -30,16 +31,40 @@ struct group_table {
     size_t count;             /* groups */
 };
 
-/* `size`: of the caller's struct, which is aligned to 8 bytes. */
+/* `size`: of the caller's struct. Of 64 bytes and more it begins on a cache line. */
 void group_init(struct group_table *table, size_t size, struct arena *arena);
-
-uint64_t group_hash(const struct group_table *table, struct slice key);
 
 /* The group of this key. A new one is zeroed but for its key; the count tells that it is. */
 struct group *group_put(struct group_table *table, struct slice key, uint64_t hash);
+uint64_t group_hash(const struct group_table *table, struct slice key);
+
+/* The same for a key of cells: `count` of them, in all keys of the table. Its hash is 0 with the
+ * part of each cell mixed in (tuple_mix). Hashes of the two kinds do not go together. */
+struct group *group_put_cells(struct group_table *table, const struct cell *cells, size_t count,
+                              uint64_t hash);
+static inline uint64_t group_hash_cell(const struct group_table *table, const struct cell *cell)
+{
+    return tuple_hash(cell, (uintptr_t)table);
+}
 
 /* Before many keys are put: their slots are on their way from memory meanwhile. */
 static inline void group_prefetch(const struct group_table *table, uint64_t hash)
 {
     __builtin_prefetch(&table->slots[hash & (table->capacity - 1)]);
+}
+
+/* The group that has this hash, NULL if none has: nearly always the one of the key, which is still
+ * to be compared. It is on its way from memory. */
+static inline struct group *group_guess(const struct group_table *table, uint64_t hash)
+{
+    size_t mask = table->capacity - 1;
+    size_t at = hash & mask;
+    while (table->slots[at].hash != hash && table->slots[at].group != NULL) {
+        at = (at + 1) & mask;
+    }
+    uintptr_t group = (uintptr_t)table->slots[at].group;
+    for (size_t line = 0; line < table->size + 128; line += 64) { /* keys of the usual lengths */
+        __builtin_prefetch((const void *)(group + line));
+    }
+    return table->slots[at].group;
 }

@@ -215,11 +215,18 @@ static size_t gather(struct merge *merge, size_t most)
     return count;
 }
 
+/* Rows of it may wait in the stages. */
+static void unpin(struct merge *merge, struct source *source)
+{
+    pipeline_settle(&merge->pipeline);
+    source_unpin(source, merge->arena->charge);
+}
+
 static void release_drained(struct merge *merge)
 {
     for (size_t i = 0; merge->drained && i < merge->source_count; i++) {
         if (source_is_drained(merge->sources[i])) {
-            source_unpin(merge->sources[i], merge->arena->charge);
+            unpin(merge, merge->sources[i]);
         }
     }
     merge->drained = false;
@@ -234,7 +241,7 @@ static void leave(struct merge *merge, struct source *source)
         return;
     }
     if (source_is_drained(source)) {
-        source_unpin(source, merge->arena->charge);
+        unpin(merge, source);
     }
     if (next == NULL) {
         window_clear(&merge->window);

@@ -4,20 +4,27 @@
 
 #include "merge/source.h"
 
+#include <assert.h>
+
 #define BATCH        64
 #define COUNT_SUFFIX "__agg_count"
+
+/* The keys of some rows. */
+struct batch {
+    size_t first;
+    size_t count;
+    struct cell *keys; /* borrow: scratch; key_count for each row */
+    uint64_t hashes[BATCH];
+    struct folded *guesses[BATCH];
+};
 
 struct partial {
     struct fold *fold;
     struct source source;       /* the tags, by the layout of the fold's rows */
     const struct column *value; /* borrow: view */
     const struct column *count; /* borrow: view; NULL: not MEAN, or not sent */
-};
-
-struct spelled {
-    size_t start; /* in the fold's tuple */
-    size_t len;
-    uint64_t hash;
+    struct key key;             /* of the frame's ranks */
+    struct batch batch;
 };
 
 static bool is_named(const struct column *column, struct slice name, const char *suffix)
@@ -85,30 +92,67 @@ static bool read_tag(struct partial *partial, size_t place, size_t row, struct e
            cell_read(column, row, &partial->source.cells[place], err);
 }
 
-static bool spell(struct partial *partial, size_t row, struct spelled *spelled, struct error *err)
+/* A constant is read and hashed once for all rows. */
+static void add_constant(struct partial *partial, size_t key)
 {
-    struct fold *fold = partial->fold;
-    spelled->start = fold->tuple.len;
-    for (size_t i = 0; i < fold->plan->key_count; i++) {
-        size_t place = fold->shape.keys[i];
-        if (!read_tag(partial, place, row, err)) {
+    struct batch *batch = &partial->batch;
+    const struct fold *fold = partial->fold;
+    size_t stride = fold->plan->key_count;
+    const struct cell *cell = &partial->source.cells[fold->shape.keys[key]];
+    uint64_t hash = group_hash_cell(&fold->table, cell);
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->keys[i * stride + key] = *cell;
+        batch->hashes[i] = tuple_mix(batch->hashes[i], hash);
+    }
+}
+
+static bool add_column(struct partial *partial, size_t key, struct error *err)
+{
+    struct batch *batch = &partial->batch;
+    const struct fold *fold = partial->fold;
+    size_t stride = fold->plan->key_count;
+    const struct column *column = partial->source.columns[fold->shape.keys[key]];
+    for (size_t i = 0; i < batch->count; i++) {
+        struct cell *cell = &batch->keys[i * stride + key];
+        if (!cell_read(column, batch->first + i, cell, err)) {
             return false;
         }
-        tuple_put(&fold->tuple, &partial->source.cells[place]);
+        uint64_t hash = group_hash_cell(&fold->table, cell);
+        batch->hashes[i] = tuple_mix(batch->hashes[i], hash);
     }
-    struct slice key = tuple_since(&fold->tuple, spelled->start);
-    spelled->len = key.len;
-    spelled->hash = group_hash(&fold->table, key);
-    group_prefetch(&fold->table, spelled->hash);
     return true;
 }
 
+/* The keys of the next rows, column by column. */
+static bool read_batch(struct partial *partial, size_t first, struct error *err)
+{
+    struct batch *batch = &partial->batch;
+    const struct fold *fold = partial->fold;
+    size_t left = partial->source.view.row_count - first;
+    batch->first = first;
+    batch->count = left < BATCH ? left : BATCH;
+    memset(batch->hashes, 0, sizeof batch->hashes);
+    for (size_t key = 0; key < fold->plan->key_count; key++) {
+        if (partial->source.columns[fold->shape.keys[key]]->constant) {
+            add_constant(partial, key);
+        } else if (!add_column(partial, key, err)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        group_prefetch(&fold->table, batch->hashes[i]);
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->guesses[i] = (struct folded *)group_guess(&fold->table, batch->hashes[i]);
+    }
+    return true;
+}
+
+/* Rows of one frame have ascending ranks: of those the first to reach a group decides. */
 static bool carry(struct partial *partial, struct folded *folded, size_t row, struct error *err)
 {
     struct fold *fold = partial->fold;
-    const struct rank rank = {
-        .group = partial->source.group, .time = (int64_t)partial->source.rank, .series = row};
-    if (!fold_is_first(fold, folded, &rank)) {
+    if (folded->first != NULL && folded->head <= partial->key.head) {
         return true;
     }
     for (size_t i = 0; i < fold->shape.carried_count; i++) {
@@ -116,16 +160,14 @@ static bool carry(struct partial *partial, struct folded *folded, size_t row, st
             return false;
         }
     }
+    const struct rank rank = {.key = partial->key, .series = row};
     fold_carry(fold, folded, &rank, partial->source.cells);
     return true;
 }
 
-static bool add(struct partial *partial, const struct spelled *spelled, size_t row,
-                struct error *err)
+static bool add_row(struct partial *partial, struct folded *folded, size_t row, struct error *err)
 {
     struct fold *fold = partial->fold;
-    struct slice key = slice_of(fold->tuple.bytes + spelled->start, spelled->len);
-    struct folded *folded = fold_find(fold, key, spelled->hash);
     struct cell value;
     struct cell count;
     if (!carry(partial, folded, row, err) || !cell_read(partial->value, row, &value, err) ||
@@ -137,17 +179,14 @@ static bool add(struct partial *partial, const struct spelled *spelled, size_t r
     return true;
 }
 
-static bool add_batch(struct partial *partial, size_t first, size_t count, struct error *err)
+static bool add_batch(struct partial *partial, struct error *err)
 {
-    struct spelled spelled[BATCH];
-    tuple_clear(&partial->fold->tuple);
-    for (size_t i = 0; i < count; i++) {
-        if (!spell(partial, first + i, &spelled[i], err)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!add(partial, &spelled[i], first + i, err)) {
+    const struct batch *batch = &partial->batch;
+    struct fold *fold = partial->fold;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct cell *key = &batch->keys[i * fold->plan->key_count];
+        struct folded *folded = fold_find(fold, batch->guesses[i], key, batch->hashes[i]);
+        if (!add_row(partial, folded, batch->first + i, err)) {
             return false;
         }
     }
@@ -157,14 +196,18 @@ static bool add_batch(struct partial *partial, size_t first, size_t count, struc
 bool partial_fold(struct fold *fold, const struct view *view, size_t group, size_t rank,
                   struct error *err)
 {
-    struct partial partial = {.fold = fold,
-                              .source = {.view = *view, .group = group, .rank = rank}};
+    assert(group <= INT32_MAX && rank <= UINT32_MAX);
+    struct partial partial = {
+        .fold = fold,
+        .source = {.view = *view, .group = group, .rank = rank},
+        .key = key_of_int((int64_t)(group << 32 | rank)),
+    };
     if (!bind(&partial, view, err)) {
         return false;
     }
+    partial.batch.keys = arena_array(fold->scratch, struct cell, BATCH * fold->plan->key_count);
     for (size_t row = 0; row < view->row_count && !arena_over(fold->arena); row += BATCH) {
-        size_t left = view->row_count - row;
-        if (!add_batch(&partial, row, left < BATCH ? left : BATCH, err)) {
+        if (!read_batch(&partial, row, err) || !add_batch(&partial, err)) {
             return false;
         }
     }

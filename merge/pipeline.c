@@ -19,7 +19,8 @@ void pipeline_init(struct pipeline *pipeline, const struct plan *plan, struct ar
     }
     if (folds) {
         fold_init(&pipeline->fold, plan, arena, scratch, pipeline->head);
-        pipeline->head = &pipeline->fold.stage.sink;
+        intake_init(&pipeline->intake, &pipeline->fold);
+        pipeline->head = &pipeline->intake.sink;
     } else if (plan->key_count > 0) {
         first_init(&pipeline->first, plan, arena, pipeline->head);
         pipeline->head = &pipeline->first.stage.sink;
@@ -39,6 +40,7 @@ enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err)
     if (pipeline->drained == most || pipeline->holding[pipeline->drained] == NULL) {
         return STAGE_DONE;
     }
+    pipeline_settle(pipeline);
     struct stage *stage = pipeline->holding[pipeline->drained];
     enum stage_state state = stage->drain(stage, err);
     if (state != STAGE_DONE) {

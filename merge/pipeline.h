@@ -2,7 +2,7 @@
 /*
  * The stages between the merge and the answer, as the plan wants them.
  *
- *     rows ─▶ [first | fold] ─▶ [top] ─▶ cut ─▶ sink
+ *     rows ─▶ [first | intake, fold] ─▶ [top] ─▶ cut ─▶ sink
  *
  * begin ── row … row ── drain until DONE. Whoever feeds it asks pipeline_is_full after each step
  * and stops when the answer has all its rows.
@@ -11,12 +11,13 @@
 
 #include "merge/cut.h"
 #include "merge/first.h"
-#include "merge/fold.h"
+#include "merge/intake.h"
 #include "merge/top.h"
 
 struct pipeline {
     struct sink *head; /* borrow: one of the stages */
     struct first first;
+    struct intake intake;
     struct fold fold;
     struct top top;
     struct cut cut;
@@ -46,6 +47,14 @@ static inline bool pipeline_skip(struct pipeline *pipeline)
 static inline bool pipeline_is_full(const struct pipeline *pipeline)
 {
     return cut_is_full(&pipeline->cut);
+}
+
+/* Before a message that rows came from is released: nothing of theirs is needed any more. */
+static inline void pipeline_settle(struct pipeline *pipeline)
+{
+    if (pipeline->intake.count > 0) {
+        intake_settle(&pipeline->intake);
+    }
 }
 
 /* After the last row: one step of giving out what stages hold back. */

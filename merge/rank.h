@@ -3,9 +3,9 @@
  * The place of a row among all rows of a query, whatever node sent it and whenever: the lowest
  * rank of a group's rows gives the tags that it carries, and orders the groups.
  *
- *                group           time               series
- *     FOLD       request group   time               series id      after the sort key
- *     PARTIALS   request group   the node's rank    row in frame   all sort keys are 0
+ *                sort key                  group           time    series
+ *     FOLD       time, or the order tag    request group   time    series id
+ *     PARTIALS   request group and node    0               0       row in the frame
  */
 #pragma once
 

@@ -5,7 +5,112 @@
 #include <assert.h>
 #include <math.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define FIRST_CAPACITY 256
+
+/* -0 + 0 is 0, and there is one NaN. */
+static uint64_t float_bits(double value)
+{
+    double plain = isnan(value) ? (double)NAN : value + 0.0;
+    uint64_t bits;
+    memcpy(&bits, &plain, sizeof bits);
+    return bits;
+}
+
+static uint64_t number_bits(const struct cell *cell)
+{
+    return cell->kind == CELL_INT ? (uint64_t)cell->number.i : float_bits(cell->number.f);
+}
+
+static bool is_number(enum cell_kind kind)
+{
+    return kind == CELL_INT || kind == CELL_FLOAT;
+}
+
+static size_t size_of(const struct cell *cell)
+{
+    if (cell->kind == CELL_NULL) {
+        return 1;
+    }
+    return is_number(cell->kind) ? 9 : 5 + cell->bytes.len;
+}
+
+/* Where the next cell goes. */
+static uint8_t *write(uint8_t *to, const struct cell *cell)
+{
+    *to++ = (uint8_t)cell->kind;
+    if (cell->kind == CELL_NULL) {
+        return to;
+    }
+    if (is_number(cell->kind)) {
+        uint64_t bits = number_bits(cell);
+        memcpy(to, &bits, sizeof bits);
+        return to + sizeof bits;
+    }
+    assert(cell->bytes.len <= UINT32_MAX);
+    uint32_t len = (uint32_t)cell->bytes.len;
+    memcpy(to, &len, sizeof len);
+    if (len > 0) {
+        memcpy(to + sizeof len, cell->bytes.ptr, len);
+    }
+    return to + sizeof len + len;
+}
+
+struct slice tuple_spell(const struct cell *cells, size_t count, struct arena *arena)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        size += size_of(&cells[i]);
+    }
+    uint8_t *bytes = arena_alloc(arena, size, 1);
+    uint8_t *at = bytes;
+    for (size_t i = 0; i < count; i++) {
+        at = write(at, &cells[i]);
+    }
+    return slice_of(bytes, size);
+}
+
+/* The rest of a cell of the same kind; NULL: it differs. */
+static const uint8_t *match_rest(const uint8_t *at, const struct cell *cell)
+{
+    if (cell->kind == CELL_NULL) {
+        return at;
+    }
+    if (is_number(cell->kind)) {
+        uint64_t bits = number_bits(cell);
+        return memcmp(at, &bits, sizeof bits) == 0 ? at + sizeof bits : NULL;
+    }
+    uint32_t len;
+    memcpy(&len, at, sizeof len);
+    at += sizeof len;
+    return slice_equal(slice_of(at, len), cell->bytes) ? at + len : NULL;
+}
+
+bool tuple_is(struct slice spelled, const struct cell *cells)
+{
+    const uint8_t *end = spelled.ptr + spelled.len;
+    for (const uint8_t *at = spelled.ptr; at != end; cells++) {
+        at = *at == cells->kind ? match_rest(at + 1, cells) : NULL;
+        if (at == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint64_t tuple_hash(const struct cell *cell, uint64_t seed)
+{
+    if (cell->kind == CELL_NULL) {
+        return seed;
+    }
+    if (is_number(cell->kind)) {
+        uint64_t bits = number_bits(cell);
+        return XXH3_64bits_withSeed(&bits, sizeof bits, seed + cell->kind);
+    }
+    return XXH3_64bits_withSeed(cell->bytes.ptr, cell->bytes.len, seed + cell->kind);
+}
 
 void tuple_init(struct tuple *tuple, struct arena *arena)
 {
@@ -16,73 +121,23 @@ void tuple_init(struct tuple *tuple, struct arena *arena)
     };
 }
 
-static uint8_t *grow(struct tuple *tuple, size_t size)
+static void grow(struct tuple *tuple, size_t size)
 {
     size_t capacity = 2 * (tuple->len + size);
     uint8_t *bytes = arena_alloc(tuple->arena, capacity, 1);
     memcpy(bytes, tuple->bytes, tuple->len);
     tuple->bytes = bytes;
     tuple->capacity = capacity;
-    return bytes + tuple->len;
-}
-
-/* Where the next `size` bytes go; they count at once. */
-static inline uint8_t *append(struct tuple *tuple, size_t size)
-{
-    uint8_t *to = tuple->bytes + tuple->len;
-    if (size > tuple->capacity - tuple->len) {
-        to = grow(tuple, size);
-    }
-    tuple->len += size;
-    return to;
-}
-
-static void put_number(struct tuple *tuple, enum cell_kind kind, const void *value)
-{
-    uint8_t *to = append(tuple, 9);
-    *to = (uint8_t)kind;
-    memcpy(to + 1, value, 8);
-}
-
-static void put_bytes(struct tuple *tuple, enum cell_kind kind, struct slice bytes)
-{
-    assert(bytes.len <= UINT32_MAX);
-    uint32_t len = (uint32_t)bytes.len;
-    uint8_t *to = append(tuple, 5 + bytes.len);
-    *to = (uint8_t)kind;
-    memcpy(to + 1, &len, sizeof len);
-    if (len > 0) {
-        memcpy(to + 5, bytes.ptr, len);
-    }
-}
-
-static double plain_float(double value)
-{
-    return isnan(value) ? (double)NAN : value + 0.0; /* -0 + 0 is 0 */
 }
 
 void tuple_put(struct tuple *tuple, const struct cell *cell)
 {
-    double plain;
-    switch (cell->kind) {
-    case CELL_NULL:
-        *append(tuple, 1) = CELL_NULL;
-        return;
-    case CELL_INT:
-        put_number(tuple, CELL_INT, &cell->number.i);
-        return;
-    case CELL_FLOAT:
-        plain = plain_float(cell->number.f);
-        put_number(tuple, CELL_FLOAT, &plain);
-        return;
-    case CELL_STRING:
-    case CELL_BINARY:
-    case CELL_STRINGS:
-    case CELL_INTS:
-    case CELL_TIME:
-        put_bytes(tuple, cell->kind, cell->bytes);
-        return;
+    size_t size = size_of(cell);
+    if (size > tuple->capacity - tuple->len) {
+        grow(tuple, size);
     }
+    write(tuple->bytes + tuple->len, cell);
+    tuple->len += size;
 }
 
 static struct slice take(struct slice *spelled, size_t size)
@@ -113,7 +168,7 @@ struct cell tuple_take(struct slice *spelled)
     if (kind == CELL_NULL) {
         return cell;
     }
-    if (kind == CELL_INT || kind == CELL_FLOAT) {
+    if (is_number(kind)) {
         memcpy(&cell.number, take(spelled, sizeof cell.number).ptr, sizeof cell.number);
         return cell;
     }

@@ -10,12 +10,29 @@
  * string is the same key whether one node sent it as a string and another as a TagValue message,
  * and null is a key of its own, not 0 or "". Floats are equal as numbers are: -0 is 0, NaN is NaN.
  *
- * One buffer holds the keys of one row, or of several rows in a row, and is used again and again.
+ * Keys of cells that lie somewhere are hashed and compared where they lie, and spelled once, when
+ * their group is made. Keys that are better put together first are spelled into a buffer.
  */
 #pragma once
 
 #include "merge/cell.h"
 
+/* The cells spelled into the region. */
+struct slice tuple_spell(const struct cell *cells, size_t count, struct arena *arena);
+
+/* Are the cells spelled like this? As many cells as were spelled. */
+bool tuple_is(struct slice spelled, const struct cell *cells);
+
+/* A cell's part of a hash that is equal for cells that are spelled alike, and a hash with the next
+ * cell's part added. */
+uint64_t tuple_hash(const struct cell *cell, uint64_t seed);
+static inline uint64_t tuple_mix(uint64_t hash, uint64_t next)
+{
+    uint64_t mixed = (hash ^ next) * UINT64_C(0x9E3779B97F4A7C15);
+    return mixed ^ mixed >> 32;
+}
+
+/* A buffer that is used again and again, for the keys of one row, or of several in a row. */
 struct tuple {
     struct arena *arena; /* borrow: outlives the tuple */
     uint8_t *bytes;      /* borrow: region; moves when it grows */
