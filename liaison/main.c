@@ -48,6 +48,7 @@ struct liaison {
     struct loop *control;    /* own */
     pthread_t control_thread;
     struct charge control_charge;
+    struct budget budget;
     struct cluster *cluster; /* own */
     struct admin *admin;     /* own */
     size_t executor_count;
@@ -147,6 +148,7 @@ static void on_first_world(struct loop_task *task)
         .options = &liaison->options,
         .log = liaison->log,
         .metrics = liaison->metrics,
+        .budget = &liaison->budget,
         .executors = liaison->executors,
         .executor_count = liaison->executor_count,
     };
@@ -221,6 +223,7 @@ static void open_executors(struct liaison *liaison)
             .options = &liaison->options,
             .log = liaison->log,
             .metrics = liaison->metrics,
+            .budget = &liaison->budget,
             .number = (unsigned)i,
         };
         liaison->executors[i] = executor_open(&setup);
@@ -253,9 +256,21 @@ static void mask_signals(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
+static void open_budget(struct liaison *liaison)
+{
+    const char *no_labels[1] = {NULL};
+    budget_init(&liaison->budget, budget_limit(&liaison->options));
+    liaison->control_charge.shared = &liaison->budget.held;
+    if (liaison->budget.limit != SIZE_MAX) {
+        metrics_set(metrics_series(liaison->metrics, METRIC_BUDGET, no_labels),
+                    (int64_t)liaison->budget.limit);
+    }
+}
+
 static bool start(struct liaison *liaison, struct error *err)
 {
     liaison->metrics = metrics_new();
+    open_budget(liaison);
     liaison->loop = loop_new("edge");
     liaison->control = loop_new("control");
     mask_signals(SIG_BLOCK);

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -23,7 +24,7 @@
 #define LABEL_BYTES  128 /* of one value; the rest is cut */
 #define LABELS_SIZE  (METRICS_MAX_LABELS * (2 * LABEL_BYTES + 64))
 
-enum kind { COUNTER, COUNTER_SECONDS, GAUGE, HISTOGRAM, LIVE };
+enum kind { COUNTER, COUNTER_SECONDS, GAUGE, HISTOGRAM, LIVE, LIVE_MAX, HELD };
 
 static const struct {
     enum kind kind;
@@ -54,7 +55,7 @@ struct metrics_series {
 };
 
 struct metrics_shard {
-    atomic_uint_fast64_t live[METRIC_COUNT]; /* those of kind LIVE */
+    atomic_uint_fast64_t live[METRIC_COUNT]; /* those of kind LIVE and LIVE_MAX */
 };
 
 struct family {
@@ -216,7 +217,7 @@ struct metrics_shard *metrics_shard(struct metrics *metrics)
 
 void metrics_live(struct metrics_shard *shard, enum metric metric, uint64_t value)
 {
-    assert(families[metric].kind == LIVE);
+    assert(families[metric].kind == LIVE || families[metric].kind == LIVE_MAX);
     atomic_store_explicit(&shard->live[metric], value, memory_order_relaxed);
 }
 
@@ -226,14 +227,18 @@ void metrics_charge(struct metrics_shard *shard, const struct charge *charge)
         enum metric count;
         enum metric bytes;
     } kinds[CHARGE_KINDS] = {
-        [CHARGE_MESSAGE] = {METRIC_LIVE_MESSAGES, METRIC_HELD_MESSAGE},
+        [CHARGE_MESSAGE] = {METRIC_LIVE_MESSAGES, METRIC_CHARGED_MESSAGE},
         [CHARGE_VIEW] = {METRIC_LIVE_VIEWS, METRIC_COUNT}, /* owns no bytes */
-        [CHARGE_REGION] = {METRIC_LIVE_REGIONS, METRIC_HELD_REGION},
-        [CHARGE_RESPONSE] = {METRIC_LIVE_RESPONSES, METRIC_HELD_RESPONSE},
-        [CHARGE_WIRE] = {METRIC_LIVE_WIRES, METRIC_HELD_WIRE},
+        [CHARGE_REGION] = {METRIC_LIVE_REGIONS, METRIC_CHARGED_REGION},
+        [CHARGE_RESPONSE] = {METRIC_LIVE_RESPONSES, METRIC_CHARGED_RESPONSE},
+        [CHARGE_WIRE] = {METRIC_LIVE_WIRES, METRIC_CHARGED_WIRE},
+        [CHARGE_CACHE] = {METRIC_COUNT, METRIC_CHARGED_CACHE}, /* alive, but nobody's */
+        [CHARGE_CATALOG] = {METRIC_COUNT, METRIC_CHARGED_CATALOG},
     };
     for (size_t i = 0; i < CHARGE_KINDS; i++) {
-        metrics_live(shard, kinds[i].count, charge->count[i]);
+        if (kinds[i].count != METRIC_COUNT) {
+            metrics_live(shard, kinds[i].count, charge->count[i]);
+        }
         if (kinds[i].bytes != METRIC_COUNT) {
             metrics_live(shard, kinds[i].bytes, charge->bytes[i]);
         }
@@ -287,29 +292,76 @@ static void print_series(FILE *out, enum metric metric, const struct metrics_ser
 
 static void print_live(FILE *out, const struct metrics *metrics, enum metric metric)
 {
+    const char *labels = families[metric].labels;
     uint64_t total = 0;
     for (size_t i = 0; i < metrics->shard_count; i++) {
         total += atomic_load_explicit(&metrics->shards[i]->live[metric], memory_order_relaxed);
     }
-    print(out, "%s %" PRIu64 "\n", families[metric].name, total);
+    print(out, labels[0] == '\0' ? "%s%s %" PRIu64 "\n" : "%s{%s} %" PRIu64 "\n",
+          families[metric].name, labels, total);
+}
+
+static void print_live_max(FILE *out, const struct metrics *metrics, enum metric metric)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < metrics->shard_count; i++) {
+        const uint64_t one =
+            atomic_load_explicit(&metrics->shards[i]->live[metric], memory_order_relaxed);
+        most = one > most ? one : most;
+    }
+    print(out, "%s", families[metric].name);
+    print_seconds(out, (int64_t)most);
+}
+
+/* What all threads' allocations have taken of the heap and of mappings of their own. */
+static void print_held(FILE *out, enum metric metric)
+{
+    const struct mallinfo2 info = mallinfo2();
+    print(out, "%s %zu\n", families[metric].name, info.uordblks + info.hblkhd);
+}
+
+static void print_all_series(FILE *out, const struct metrics *metrics, enum metric metric)
+{
+    for (const struct metrics_series *at = metrics->families[metric].first; at != NULL;
+         at = at->next) {
+        print_series(out, metric, at);
+    }
+}
+
+/* Once for all rows of a name. */
+static void print_head(FILE *out, enum metric metric)
+{
+    static const char *const types[] = {
+        [COUNTER] = "counter", [COUNTER_SECONDS] = "counter",
+        [GAUGE] = "gauge",     [HISTOGRAM] = "histogram",
+        [LIVE] = "gauge",      [LIVE_MAX] = "gauge",
+        [HELD] = "gauge",
+    };
+    if (metric == 0 || strcmp(families[metric - 1].name, families[metric].name) != 0) {
+        print(out, "# HELP %s %s\n# TYPE %s %s\n", families[metric].name, families[metric].help,
+              families[metric].name, types[families[metric].kind]);
+    }
 }
 
 static void print_family(FILE *out, const struct metrics *metrics, enum metric metric)
 {
-    static const char *const types[] = {[COUNTER] = "counter",
-                                        [COUNTER_SECONDS] = "counter",
-                                        [GAUGE] = "gauge",
-                                        [HISTOGRAM] = "histogram",
-                                        [LIVE] = "gauge"};
-    print(out, "# HELP %s %s\n# TYPE %s %s\n", families[metric].name, families[metric].help,
-          families[metric].name, types[families[metric].kind]);
-    if (families[metric].kind == LIVE) {
+    print_head(out, metric);
+    switch (families[metric].kind) {
+    case LIVE:
         print_live(out, metrics, metric);
-        return;
-    }
-    for (const struct metrics_series *at = metrics->families[metric].first; at != NULL;
-         at = at->next) {
-        print_series(out, metric, at);
+        break;
+    case LIVE_MAX:
+        print_live_max(out, metrics, metric);
+        break;
+    case HELD:
+        print_held(out, metric);
+        break;
+    case COUNTER:
+    case COUNTER_SECONDS:
+    case GAUGE:
+    case HISTOGRAM:
+        print_all_series(out, metrics, metric);
+        break;
     }
 }
 

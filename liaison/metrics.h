@@ -21,7 +21,10 @@
 #define METRICS_MAX_LABELS 5
 
 /* X(constant, kind, name, help, label names). COUNTER_SECONDS and HISTOGRAM are given nanoseconds
- * and shown in seconds. Names of the Go liaison where there are such. */
+ * and shown in seconds, as LIVE_MAX is, of which the greatest of all threads is shown. The labels
+ * of LIVE are not names but the text of its one series. Names of the Go liaison where there are
+ * such.
+ */
 #define METRICS(X)                                                                                 \
     X(METRIC_STARTED, COUNTER, "banyandb_liaison_grpc_total_started",                              \
       "Queries begun, once for each group.", "group,service,method")                               \
@@ -68,11 +71,19 @@
     X(METRIC_LIVE_CALLS, LIVE, "bydb_live_calls", "Query calls to data nodes alive.", "")          \
     X(METRIC_LIVE_EXCHANGES, LIVE, "bydb_live_exchanges", "Client calls alive.", "")               \
     X(METRIC_LIVE_LINKS, LIVE, "bydb_live_links", "Connections to nodes alive.", "")               \
-    X(METRIC_HELD_MESSAGE, LIVE, "bydb_held_message_bytes", "Bytes of messages, by capacity.", "") \
-    X(METRIC_HELD_REGION, LIVE, "bydb_held_region_bytes", "Bytes of regions, by capacity.", "")    \
-    X(METRIC_HELD_RESPONSE, LIVE, "bydb_held_response_bytes", "Bytes of responses, by capacity.",  \
-      "")                                                                                          \
-    X(METRIC_HELD_WIRE, LIVE, "bydb_held_wire_bytes", "Bytes of wire buffers, by capacity.", "")
+    X(METRIC_CHARGED_MESSAGE, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"message\"")      \
+    X(METRIC_CHARGED_REGION, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"region\"")        \
+    X(METRIC_CHARGED_RESPONSE, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"response\"")    \
+    X(METRIC_CHARGED_WIRE, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"wire\"")            \
+    X(METRIC_CHARGED_CACHE, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"cache\"")          \
+    X(METRIC_CHARGED_CATALOG, LIVE, "bydb_charged_bytes", METRIC_CHARGED, "kind=\"catalog\"")      \
+    X(METRIC_HELD, HELD, "bydb_held_bytes", "Bytes that the allocator has given out.", "")         \
+    X(METRIC_BUDGET, GAUGE, "bydb_budget_bytes",                                                   \
+      "What the process may hold; no series: no limit.", "")                                       \
+    X(METRIC_TURN_MAX, LIVE_MAX, "bydb_turn_max_seconds",                                          \
+      "Longest share of a query's work that an executor did at a time.", "")
+
+#define METRIC_CHARGED "Bytes by capacity that queries and connections account for."
 
 #define METRIC_ENUM(constant, kind, name, help, labels) constant,
 enum metric { METRICS(METRIC_ENUM) METRIC_COUNT };
@@ -98,7 +109,7 @@ void metrics_observe(struct metrics_series *series, uint64_t nanoseconds); /* hi
 struct metrics_shard *metrics_shard(struct metrics *metrics);
 /* From the shard's thread: the figure as it is now. */
 void metrics_live(struct metrics_shard *shard, enum metric metric, uint64_t value);
-/* All messages, regions, responses and wire buffers of a thread at once. */
+/* Everything that a thread holds, at once. */
 void metrics_charge(struct metrics_shard *shard, const struct charge *charge);
 
 /* Text exposition 0.0.4; freed by the caller. */

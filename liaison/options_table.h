@@ -33,8 +33,8 @@ OPTION(DURATION, node_forget_after, "1h", WORKS, "", "how long a node that left 
 OPTION(INT, executors, "0", WORKS, "", "threads that run queries; 0 = one for each core")
 OPTION(INT, max_concurrent_queries, "0", WORKS, "", "queries that run at the same time; 0 = no limit")
 OPTION(DURATION, max_queue_duration, "1s", WORKS, "", "how long a query may wait for one of those places")
-OPTION(INT, allowed_percent, "75", WARNS, "", "memory the process may hold, in percent of the machine's or container's")
-OPTION(SIZE, allowed_bytes, "0", WARNS, "", "the same in bytes; 0 = by percent")
+OPTION(INT, allowed_percent, "75", WORKS, "", "memory the process may hold, in percent of the machine's or container's")
+OPTION(SIZE, allowed_bytes, "0", WORKS, "", "the same in bytes; 0 = by percent")
 
 SECTION("gRPC")
 OPTION(STRING, grpc_host, "", WORKS, "host", "address to listen on; empty = all")

@@ -62,6 +62,16 @@ static struct arena_block *block_fresh(struct arena_cache *cache, size_t size)
     return block;
 }
 
+/* The first block of a level leaves the cache. */
+static struct arena_block *take_cached(struct arena_cache *cache, size_t level)
+{
+    struct arena_block *block = cache->blocks[level];
+    cache->blocks[level] = block->next;
+    cache->bytes -= block->size;
+    charge_drop(cache->charge, CHARGE_CACHE, block->size);
+    return block;
+}
+
 static struct arena_block *block_new(struct arena_cache *cache, size_t size)
 {
     int level = level_of(size);
@@ -71,10 +81,7 @@ static struct arena_block *block_new(struct arena_cache *cache, size_t size)
     if (cache == NULL || cache->blocks[level] == NULL) {
         return block_fresh(cache, level_size(level));
     }
-    struct arena_block *block = cache->blocks[level];
-    cache->blocks[level] = block->next;
-    cache->bytes -= block->size;
-    return block;
+    return take_cached(cache, (size_t)level);
 }
 
 static void block_free(struct arena_cache *cache, struct arena_block *block)
@@ -99,6 +106,7 @@ static void block_drop(struct arena_cache *cache, struct arena_block *block)
     block->next = cache->blocks[level];
     cache->blocks[level] = block;
     cache->bytes += block->size;
+    charge_add(cache->charge, CHARGE_CACHE, block->size);
 }
 
 void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
@@ -135,12 +143,9 @@ void arena_cache_fini(struct arena_cache *cache)
 {
     for (size_t level = 0; level < ARENA_BLOCK_LEVELS; level++) {
         while (cache->blocks[level] != NULL) {
-            struct arena_block *block = cache->blocks[level];
-            cache->blocks[level] = block->next;
-            block_free(cache, block);
+            block_free(cache, take_cached(cache, level));
         }
     }
-    cache->bytes = 0;
 }
 
 uint8_t *arena_grow(struct arena *arena, size_t size)

@@ -35,6 +35,7 @@ struct arena_cache {
     struct arena_block *blocks[ARENA_BLOCK_LEVELS]; /* own */
     size_t bytes;
     size_t limit;
+    struct charge *charge;     /* borrow: outlives it; NULL = not counted. Kind CACHE */
     void *(*map)(size_t size); /* never NULL */
     void (*unmap)(void *block, size_t size);
 };

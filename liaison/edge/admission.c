@@ -25,6 +25,15 @@ static bool has_place(const struct admission *admission)
     return limit <= 0 || admission->running < (size_t)limit;
 }
 
+/* True: the job has all that it needs to run. */
+static bool take_place(struct admission *admission, struct job *job)
+{
+    if (has_place(admission)) {
+        job->ticket = budget_enter(admission->setup.budget);
+    }
+    return job->ticket != BUDGET_NONE;
+}
+
 static size_t least_loaded(const struct admission *admission)
 {
     size_t least = 0;
@@ -64,6 +73,18 @@ static void take_from_line(struct admission *admission, struct job *job)
 
 static void refuse(struct admission *admission, struct job *job)
 {
+    const struct budget *budget = admission->setup.budget;
+    job->crowded = has_place(admission);
+    if (job->crowded) {
+        error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
+                  "%zu queries are running, the liaison holds %zu of the %zu bytes that it may "
+                  "(--allowed-bytes, --allowed-percent) and no share of it became free within %llu "
+                  "ms (--max-queue-duration); try again in a second",
+                  admission->running, budget_held(budget), budget->limit,
+                  (unsigned long long)(patience(admission) / 1000000));
+        admission->setup.on_refused(job);
+        return;
+    }
     error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
               "%zu queries are running (--max-concurrent-queries=%lld) and no place became free "
               "within %llu ms (--max-queue-duration); try again later",
@@ -112,7 +133,7 @@ void admission_close(struct admission **admission)
 
 void admission_enter(struct admission *admission, struct job *job)
 {
-    if (has_place(admission)) {
+    if (TAILQ_EMPTY(&admission->line) && take_place(admission, job)) {
         start(admission, job);
         return;
     }
@@ -128,8 +149,15 @@ void admission_leave(struct admission *admission, struct job *job)
     job->place = JOB_OUTSIDE;
     admission->load[job->executor_index]--;
     admission->running--;
-    struct job *first = TAILQ_FIRST(&admission->line);
-    if (first != NULL && has_place(admission)) {
+    budget_leave(admission->setup.budget, job->ticket);
+    job->ticket = BUDGET_NONE;
+    admission_retry(admission);
+}
+
+void admission_retry(struct admission *admission)
+{
+    struct job *first;
+    while ((first = TAILQ_FIRST(&admission->line)) != NULL && take_place(admission, first)) {
         take_from_line(admission, first);
         start(admission, first);
         watch_first(admission);

@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-#define MAX_STREAMS 1000
-#define PUBLISH_MS  500
+#define MAX_STREAMS   1000
+#define PUBLISH_MS    500
+#define SMALL_REQUEST ((size_t)64 << 10)
 
 static const struct service_method *const services[] = {measure_methods, health_methods};
 
@@ -25,6 +26,11 @@ struct edge {
     void *drain_owner; /* borrow */
 };
 
+struct budget *edge_budget(struct edge *edge)
+{
+    return edge->setup.budget;
+}
+
 struct health *edge_health(struct edge *edge)
 {
     return &edge->health;
@@ -38,7 +44,9 @@ static void publish(struct edge *edge)
 
 static void on_publish(struct loop_timer *timer)
 {
-    publish((struct edge *)((char *)timer - offsetof(struct edge, publish)));
+    struct edge *edge = (struct edge *)((char *)timer - offsetof(struct edge, publish));
+    admission_retry(edge->admission);
+    publish(edge);
     loop_timer_start(timer, PUBLISH_MS);
 }
 
@@ -64,7 +72,7 @@ static void on_done(struct loop_task *task)
 static void on_refused(struct job *job)
 {
     const struct edge *edge = job->owner;
-    const char *labels[] = {"no_place"};
+    const char *labels[] = {job->crowded ? "process_memory" : "no_place"};
     metrics_add(metrics_series(edge->setup.metrics, METRIC_REFUSED, labels), 1);
     settle(job->owner, job);
 }
@@ -113,6 +121,18 @@ static void on_open(void *owner, struct exchange *exchange, const struct exchang
     exchange_finish(exchange, &err);
 }
 
+/* Small requests are always received: what they hold is far less than a share. */
+static bool on_admit(void *owner, size_t declared, struct error *err)
+{
+    struct edge *edge = owner;
+    const struct budget *budget = edge->setup.budget;
+    return declared <= SMALL_REQUEST || budget_room(budget, &edge->charge, declared) ||
+           error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                     "a request of %zu bytes does not fit: the liaison holds %zu of the %zu bytes "
+                     "that it may; try again in a second, or send a smaller one",
+                     declared, budget_held(budget), budget->limit);
+}
+
 static void on_message(void *owner, struct exchange *exchange, struct msg *msg)
 {
     find_method(exchange_head(exchange)->path)->on_request(owner, exchange, msg);
@@ -149,6 +169,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
         .on_message = on_message,
         .on_half_close = on_half_close,
         .on_gone = on_gone,
+        .admit = on_admit,
     };
     const struct server_options server = {
         .host = options->grpc_host,
@@ -169,6 +190,7 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
         abort();
     }
     edge->setup = *setup;
+    edge->charge.shared = &setup->budget->held;
     health_init(&edge->health);
     edge->server = open_server(edge, err);
     if (edge->server == NULL) {
@@ -178,6 +200,7 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
     const struct admission_setup admission = {
         .loop = setup->loop,
         .options = setup->options,
+        .budget = setup->budget,
         .executors = setup->executors,
         .executor_count = setup->executor_count,
         .on_refused = on_refused,

@@ -5,10 +5,12 @@
  */
 #include "liaison/edge/measure.h"
 
+#define RETRY_MS "1000" /* for gRPC's own retries, after a refusal for want of memory */
+
 static void run(struct edge *edge, enum job_kind kind, struct exchange *exchange, struct msg *msg)
 {
-    struct job *job = job_new(kind);
-    msg_recharge(msg, NULL);
+    struct job *job = job_new(kind, edge_budget(edge));
+    msg_recharge(msg, &job->crossing);
     job->request = msg;
     job->deadline = exchange_head(exchange)->deadline;
     job->exchange = exchange;
@@ -29,6 +31,9 @@ void measure_answer(struct job *job, struct charge *charge)
     }
     if (job->approximate != NULL) {
         exchange_trailer(exchange, "banyandb-approximate", job->approximate);
+    }
+    if (job->crowded) {
+        exchange_trailer(exchange, "grpc-retry-pushback-ms", RETRY_MS);
     }
     if (job->status.code != ERROR_NONE) {
         exchange_finish(exchange, &job->status);

@@ -10,5 +10,8 @@ void edge_run(struct edge *edge, struct job *job /* take */);
 /* The client of this job is gone. */
 void edge_abandon(struct edge *edge, struct job *job);
 
+/* What the process may hold. */
+struct budget *edge_budget(struct edge *edge);
+
 /* Sends a job's result to its client, if it is still there. `charge` pays for the response. */
 void measure_answer(struct job *job, struct charge *charge);

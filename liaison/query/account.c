@@ -30,7 +30,7 @@ static void count_error(const struct work *work, struct metrics *metrics, const 
 {
     count(work, metrics, METRIC_ERR, 1);
     if (err->code == ERROR_RESOURCE_EXHAUSTED) {
-        const char *labels[] = {"query_memory"};
+        const char *labels[] = {work->crowded ? "process_memory" : "query_memory"};
         metrics_add(metrics_series(metrics, METRIC_REFUSED, labels), 1);
     }
 }

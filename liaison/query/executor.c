@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define THREAD_STACK (8u << 20) /* protobuf-c recurses along a request's nesting */
-#define CACHE_LIMIT  (64u << 20)
+#define THREAD_STACK (8u << 20)         /* protobuf-c recurses along a request's nesting */
+#define CACHE_LIMIT  ((size_t)64 << 20) /* and no more than a part of the process's budget */
+#define CACHE_PART   32
 #define SETTLE_NS    3000000000u /* how long first connections may hold queries up */
 #define PUBLISH_MS   500
 
@@ -32,6 +33,9 @@ struct executor {
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
     struct loop_task stop;
+    struct loop_task share;         /* while `ready` has some */
+    STAILQ_HEAD(, loop_task) ready; /* what takes long, in the order of its turns */
+    uint64_t longest;               /* share, ns */
 
     struct world *world; /* one count; NULL before the first */
     uint64_t settled_at; /* loop_now's clock: from then on nobody waits for first connections */
@@ -96,6 +100,51 @@ bool executor_is_settled(struct executor *executor)
     return true;
 }
 
+/* Work that takes long */
+
+static void on_share(struct loop_task *task)
+{
+    struct executor *executor =
+        (struct executor *)((char *)task - offsetof(struct executor, share));
+    struct loop_task *first = STAILQ_FIRST(&executor->ready);
+    if (first == NULL) {
+        return; /* it was taken back since */
+    }
+    STAILQ_REMOVE_HEAD(&executor->ready, next);
+    first->queued = false;
+    if (!STAILQ_EMPTY(&executor->ready)) {
+        loop_defer(executor->loop, task);
+    }
+    first->run(first);
+}
+
+void executor_queue(struct executor *executor, struct loop_task *task)
+{
+    if (task->queued) {
+        return;
+    }
+    task->queued = true;
+    STAILQ_INSERT_TAIL(&executor->ready, task, next);
+    loop_defer(executor->loop, &executor->share);
+}
+
+void executor_unqueue(struct executor *executor, struct loop_task *task)
+{
+    if (task->queued) {
+        task->queued = false;
+        STAILQ_REMOVE(&executor->ready, task, loop_task, next);
+    }
+}
+
+void executor_worked(struct executor *executor, uint64_t since)
+{
+    loop_clock_refresh(executor->loop);
+    const uint64_t took = loop_now(executor->loop) - since;
+    if (took > executor->longest) {
+        executor->longest = took;
+    }
+}
+
 /* What this thread holds, told to the metrics */
 
 static void publish(struct executor *executor)
@@ -107,6 +156,7 @@ static void publish(struct executor *executor)
         links += node_links(executor->slots[i].node);
     }
     metrics_charge(executor->shard, &executor->charge);
+    metrics_live(executor->shard, METRIC_TURN_MAX, executor->longest);
     metrics_live(executor->shard, METRIC_LIVE_QUERIES, executor->queries);
     metrics_live(executor->shard, METRIC_LIVE_CALLS, calls);
     metrics_live(executor->shard, METRIC_LIVE_LINKS, links);
@@ -114,7 +164,12 @@ static void publish(struct executor *executor)
 
 static void on_publish(struct loop_timer *timer)
 {
-    publish((struct executor *)((char *)timer - offsetof(struct executor, publish)));
+    struct executor *executor =
+        (struct executor *)((char *)timer - offsetof(struct executor, publish));
+    if (budget_is_tight(executor->setup.budget)) {
+        arena_cache_fini(&executor->cache);
+    }
+    publish(executor);
     loop_timer_start(timer, PUBLISH_MS);
 }
 
@@ -285,7 +340,12 @@ struct executor *executor_open(const struct executor_setup *setup)
     snprintf(name, sizeof name, "executor-%u", setup->number);
     executor->setup = *setup;
     executor->loop = loop_new(name);
-    executor->cache.limit = CACHE_LIMIT;
+    const size_t part = setup->budget->limit / CACHE_PART;
+    executor->charge.shared = &setup->budget->held;
+    executor->cache.limit = part < CACHE_LIMIT ? part : CACHE_LIMIT;
+    executor->cache.charge = &executor->charge;
+    executor->share.run = on_share;
+    STAILQ_INIT(&executor->ready);
     executor->shard = metrics_shard(setup->metrics);
     LIST_INIT(&executor->running);
     loop_timer_init(&executor->publish, executor->loop, on_publish);

@@ -10,6 +10,7 @@
 #include "liaison/log.h"
 #include "liaison/metrics.h"
 #include "liaison/options.h"
+#include "liaison/query/budget.h"
 #include "liaison/query/job.h"
 #include "merge/arena.h"
 
@@ -19,6 +20,7 @@ struct executor_setup {
     const struct options *options; /* borrow: outlives the executor */
     struct log *log;               /* borrow: outlives the executor */
     struct metrics *metrics;       /* borrow: outlives the executor */
+    struct budget *budget;         /* borrow: outlives the executor */
     unsigned number;               /* for the thread's name */
 };
 
@@ -44,5 +46,13 @@ struct node *executor_node(struct executor *executor, const struct member *membe
 /* False in the first moments, while nodes are being connected for the first time: an answer would
  * lack them for no reason. It turns true after 3 seconds at most. */
 bool executor_is_settled(struct executor *executor);
+/* Runs the task when it is its turn. What takes long (merging, above all) is done in shares of some
+ * milliseconds, one share in each turn of the loop, so that sockets and other queries get theirs.
+ */
+void executor_queue(struct executor *executor, struct loop_task *task);
+/* It is not to run any more; a task that does not wait is fine. */
+void executor_unqueue(struct executor *executor, struct loop_task *task);
+/* A share that began at this moment (loop's clock, in ns) has ended now. */
+void executor_worked(struct executor *executor, uint64_t since);
 void executor_job_began(struct executor *executor, struct job *job);
 void executor_job_ended(struct executor *executor, struct job *job);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-struct job *job_new(enum job_kind kind)
+struct job *job_new(enum job_kind kind, struct budget *budget)
 {
     struct job *job = calloc(1, sizeof *job);
     if (job == NULL) {
@@ -12,7 +12,8 @@ struct job *job_new(enum job_kind kind)
     }
     atomic_init(&job->count, 1);
     job->kind = kind;
-    chain_init(&job->response, NULL);
+    job->crossing.shared = &budget->held;
+    chain_init(&job->response, &job->crossing);
     return job;
 }
 

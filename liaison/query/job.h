@@ -15,6 +15,7 @@
 #include "frame/error.h"
 #include "frame/msg.h"
 #include "liaison/loop.h"
+#include "liaison/query/budget.h"
 
 #include <stdatomic.h>
 
@@ -32,6 +33,7 @@ enum job_place {
 struct job {
     atomic_int count;
     enum job_kind kind;
+    struct charge crossing; /* of what is between the threads; whoever holds that writes it */
 
     struct loop_task start;  /* edge → executor */
     struct loop_task cancel; /* edge → executor; at most once */
@@ -40,7 +42,7 @@ struct job {
     /* Set by the edge before start, read by the executor. */
     struct executor *executor; /* borrow: outlives its jobs */
     struct loop *edge;         /* borrow: outlives the executors */
-    struct msg *request;       /* own: taken by the executor; not charged while it crosses */
+    struct msg *request;       /* own: taken by the executor; `crossing` pays meanwhile */
     uint64_t deadline;         /* loop_now's clock, 0 = none */
 
     /* Executor only. */
@@ -48,21 +50,23 @@ struct job {
     LIST_ENTRY(job) running; /* in the executor's list while query is set */
 
     /* Set by the executor before done, read by the edge. */
-    struct chain response;   /* own: not charged while it crosses */
+    struct chain response;   /* own: `crossing` pays for it */
     struct error status;     /* code NONE = OK */
     char *incomplete;        /* own: names of nodes that the answer lacks, or NULL */
     const char *approximate; /* borrow: static; what of the answer is approximate, or NULL */
+    bool crowded;            /* it failed because the process holds too much: try again later */
 
     /* Edge only. */
     void *owner;    /* borrow: the edge's */
     void *exchange; /* borrow: NULL when the client is gone */
     enum job_place place;
-    uint64_t entered;      /* loop_now's clock: when it began to wait */
-    size_t executor_index; /* while RUNNING */
-    TAILQ_ENTRY(job) line; /* while WAITING */
+    enum budget_ticket ticket; /* what it was admitted with */
+    uint64_t entered;          /* loop_now's clock: when it began to wait */
+    size_t executor_index;     /* while RUNNING */
+    TAILQ_ENTRY(job) line;     /* while WAITING */
 };
 
-struct job *job_new(enum job_kind kind);
+struct job *job_new(enum job_kind kind, struct budget *budget);
 struct job *job_retain(struct job *job);
 /* The last release frees what was not taken. */
 void job_release(struct job **job);

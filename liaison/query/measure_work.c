@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* A turn's share of a long merge: some milliseconds. */
-#define ROWS_PER_TURN 4096
+/* Between two looks at the clock and at what is held. */
+#define ROWS_PER_TURN 512
 
 struct measure {
     struct work work; /* first */

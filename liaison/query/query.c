@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define SHARE_NS 4000000 /* of a loop's turn that one query may take; looked at between steps */
+
 enum query_state {
     QUERY_WAITING,  /* for a revision of the schema; guarded by gate_until */
     QUERY_PLANNING, /* for nothing: bytes → plan */
@@ -29,7 +31,9 @@ struct query {
     uint64_t gate_until; /* until when it may wait for a revision */
     uint64_t gate_pause; /* ns, grows */
     struct loop_timer retry;
-    struct loop_task turn;
+    struct loop_task turn; /* in the executor's queue */
+    bool refused;          /* a message was; `refusal` says why, and the turn ends the query */
+    struct error refusal;
 
     struct charge charge;
     struct arena arena;
@@ -77,6 +81,7 @@ static void give_back(struct query *query)
     arena_fini(&query->arena);
     world_release(&query->world);
     loop_timer_stop(&query->retry);
+    executor_unqueue(query->executor, &query->turn);
 }
 
 /* The one way out. `err` NULL: it went well. The client gets the chain, or `err` as the status. */
@@ -91,6 +96,7 @@ static void leave(struct query *query, const struct error *err, bool err_is_stat
         chain_move(&query->chain, &job->response);
         job->approximate = query->work->approximate;
     }
+    job->crowded = query->work->crowded;
     const struct account account = {
         .took = loop_now(loop_of(query)) - query->began,
         .err = err,
@@ -150,16 +156,31 @@ void query_cancel(struct query *query, enum error_code code, const char *why)
 
 /* Merging */
 
+/* Steps until the share is over: how long one takes depends on the rows. */
+static enum merge_state work_for_a_share(struct query *query, struct error *err)
+{
+    loop_clock_refresh(loop_of(query));
+    const uint64_t began = loop_now(loop_of(query));
+    enum merge_state state;
+    do {
+        state = query->work->ops->turn(query->work, err);
+        loop_clock_refresh(loop_of(query));
+    } while (state == MERGE_MORE && loop_now(loop_of(query)) - began < SHARE_NS);
+    executor_worked(query->executor, began);
+    return state;
+}
+
 static void on_turn(struct loop_task *task)
 {
     struct query *query = (struct query *)((char *)task - offsetof(struct query, turn));
-    if (query->state != QUERY_MERGING) {
-        return; /* cancelled since */
-    }
     struct error err;
-    switch (query->work->ops->turn(query->work, &err)) {
+    if (query->state == QUERY_ASKING) {
+        fail(query, &query->refusal);
+        return;
+    }
+    switch (work_for_a_share(query, &err)) {
     case MERGE_MORE:
-        loop_defer(loop_of(query), &query->turn);
+        executor_queue(query->executor, &query->turn);
         break;
     case MERGE_DONE:
         succeed(query);
@@ -175,13 +196,33 @@ static void on_turn(struct loop_task *task)
 static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
                       struct slice body, struct error *err)
 {
-    struct work *work = ((struct query *)owner)->work;
-    return work->ops->answer(work, source, msg, body, err);
+    struct query *query = owner;
+    loop_clock_refresh(loop_of(query));
+    const uint64_t began = loop_now(loop_of(query));
+    const bool taken = query->work->ops->answer(query->work, source, msg, body, err);
+    executor_worked(query->executor, began);
+    return taken;
+}
+
+/* The query is as good as over, so that the other nodes' messages need not be waited for; it ends
+ * by a turn, as the call that asks is in the midst of receiving. */
+static void refuse(struct query *query, const struct error *err)
+{
+    if (!query->refused) {
+        query->refused = true;
+        query->refusal = *err;
+        executor_queue(query->executor, &query->turn);
+    }
 }
 
 static bool on_admit(void *owner, size_t declared, struct error *err)
 {
-    return work_admit(((struct query *)owner)->work, declared, err);
+    struct query *query = owner;
+    if (work_admit(query->work, declared, err)) {
+        return true;
+    }
+    refuse(query, err);
+    return false;
 }
 
 static void on_complete(void *owner, const struct error *failed)
@@ -196,7 +237,7 @@ static void on_complete(void *owner, const struct error *failed)
         return;
     }
     set_state(query, QUERY_MERGING);
-    loop_defer(loop_of(query), &query->turn);
+    executor_queue(query->executor, &query->turn);
 }
 
 static bool choose_nodes(struct query *query, struct error *err)
@@ -322,6 +363,7 @@ static void open_work(struct query *query)
     work->options = options_of(query);
     work->chain = &query->chain;
     work->charge = &query->charge;
+    work->executor = query->executor;
     query->work = work;
 }
 

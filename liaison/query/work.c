@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/work.h"
 
+#include "liaison/query/executor.h"
+
 struct work *work_new(const struct work_ops *ops, struct arena *arena)
 {
     struct work *work = arena_zalloc(arena, ops->size, _Alignof(max_align_t));
@@ -14,10 +16,34 @@ size_t work_budget(const struct work *work)
     return (size_t)work->options->measure_vectorized_query_memory_mib << 20;
 }
 
-bool work_check_budget(const struct work *work, struct error *err)
+/* The process has room for what the query holds and `more`: a share is always there, and what is
+ * kept for later queries is given back before this one is refused. */
+static bool process_has_room(const struct work *work, size_t more)
+{
+    const struct budget *budget = executor_setup(work->executor)->budget;
+    if (work->charge->total + more <= BUDGET_SHARE || budget_room(budget, work->charge, more)) {
+        return true;
+    }
+    arena_cache_fini(executor_cache(work->executor));
+    return budget_room(budget, work->charge, more);
+}
+
+static bool refuse_crowded(struct work *work, size_t more, struct error *err)
+{
+    const struct budget *budget = executor_setup(work->executor)->budget;
+    work->crowded = true;
+    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                     "all queries together hold %zu of the %zu bytes that the liaison may "
+                     "(--allowed-bytes, --allowed-percent), this one %zu, and %zu more do not fit; "
+                     "try again in a second, or ask for a narrower time range, fewer tags, or a "
+                     "limit",
+                     budget_held(budget), budget->limit, work->charge->total, more);
+}
+
+bool work_check_budget(struct work *work, struct error *err)
 {
     if (work->charge->total <= work_budget(work)) {
-        return true;
+        return process_has_room(work, 0) || refuse_crowded(work, 0, err);
     }
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "the query holds %zu bytes of its %zu (--measure-vectorized-query-memory-mib"
@@ -26,11 +52,11 @@ bool work_check_budget(const struct work *work, struct error *err)
                      (long long)work->options->measure_vectorized_query_memory_mib);
 }
 
-bool work_admit(const struct work *work, size_t declared, struct error *err)
+bool work_admit(struct work *work, size_t declared, struct error *err)
 {
     size_t budget = work_budget(work);
     if (work->charge->total + declared <= budget) {
-        return true;
+        return process_has_room(work, declared) || refuse_crowded(work, declared, err);
     }
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "a node's answer of %zu bytes does not fit the query's memory budget: %zu of "

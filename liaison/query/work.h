@@ -55,7 +55,8 @@ struct work {
     const struct options *options; /* borrow: outlives it */
     struct arena *arena;           /* borrow */
     struct chain *chain;           /* borrow: the response so far */
-    const struct charge *charge;   /* borrow */
+    struct charge *charge;         /* borrow */
+    struct executor *executor;     /* borrow */
     const struct world *world;     /* borrow: from gate on */
     struct broadcast broadcast;    /* from open on */
     struct fanout *fanout;         /* borrow: region; from ask on */
@@ -71,13 +72,16 @@ struct work {
     size_t result_count;
     size_t bad_texts;        /* strings of the answer that are not UTF-8 */
     const char *approximate; /* borrow: static; what of the answer is, or NULL */
+    bool crowded;            /* refused because the process holds too much */
 };
 
 /* In the region. */
 struct work *work_new(const struct work_ops *ops, struct arena *arena);
 
-/* What one query may hold; and RESOURCE_EXHAUSTED when it holds more. */
+/* What one query may hold. */
 size_t work_budget(const struct work *work);
-bool work_check_budget(const struct work *work, struct error *err) MUST_CHECK;
-/* Refuses a message that cannot fit before it is buffered. */
-bool work_admit(const struct work *work, size_t declared, struct error *err) MUST_CHECK;
+/* RESOURCE_EXHAUSTED when it holds more, or when all queries together hold too much and this one
+ * more than its share. */
+bool work_check_budget(struct work *work, struct error *err) MUST_CHECK;
+/* Likewise with a message of so many bytes, before it is buffered. */
+bool work_admit(struct work *work, size_t declared, struct error *err) MUST_CHECK;
