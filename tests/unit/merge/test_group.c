@@ -89,6 +89,57 @@ START_TEST(keys_of_equal_hash_are_told_apart)
 }
 END_TEST
 
+static uint64_t hash_of(const struct group_table *table, const struct cell *cells)
+{
+    uint64_t hash = tuple_mix(0, group_hash_cell(table, &cells[0]));
+    return tuple_mix(hash, group_hash_cell(table, &cells[1]));
+}
+
+/* Found by cells, and guessed by hash as soon as they are there. */
+START_TEST(groups_of_cells)
+{
+    static struct group *groups[30][30];
+    struct arena arena;
+    struct group_table table;
+    char texts[30][16];
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, sizeof(struct counted), &arena);
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 900; i++) {
+            int len = snprintf(texts[i / 30], sizeof texts[0], "text %zu", i / 30);
+            const struct cell cells[] = {
+                {.kind = CELL_STRING, .bytes = slice_of(texts[i / 30], (size_t)len)},
+                {.kind = i % 30 == 0 ? CELL_NULL : CELL_INT, .number.i = (int64_t)(i % 30)},
+            };
+            uint64_t hash = hash_of(&table, cells);
+            ck_assert_ptr_eq(group_guess(&table, hash), groups[i / 30][i % 30]);
+            groups[i / 30][i % 30] = group_put_cells(&table, cells, 2, hash);
+            ck_assert_ptr_eq(group_guess(&table, hash), groups[i / 30][i % 30]);
+            ck_assert(tuple_is(groups[i / 30][i % 30]->key, cells));
+        }
+        ck_assert_uint_eq(table.count, 900);
+        memset(texts, '#', sizeof texts);
+    }
+    arena_fini(&arena);
+}
+END_TEST
+
+/* Structs of a cache line begin on one. */
+START_TEST(groups_are_aligned)
+{
+    struct arena arena;
+    struct group_table table;
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    group_init(&table, 64, &arena);
+    for (uint8_t i = 0; i < 100; i++) {
+        struct slice key = slice_of(&i, 1);
+        struct group *group = group_put(&table, key, group_hash(&table, key));
+        ck_assert_uint_eq((uintptr_t)group % 64, 0);
+    }
+    arena_fini(&arena);
+}
+END_TEST
+
 START_TEST(memory_does_not_grow_with_rows)
 {
     struct arena arena;
@@ -115,6 +166,8 @@ int main(void)
     tcase_add_test(tests, groups_count_their_keys);
     tcase_add_test(tests, the_empty_key_is_a_key);
     tcase_add_test(tests, keys_of_equal_hash_are_told_apart);
+    tcase_add_test(tests, groups_of_cells);
+    tcase_add_test(tests, groups_are_aligned);
     tcase_add_test(tests, memory_does_not_grow_with_rows);
     suite_add_tcase(suite, tests);
     return unit_run(suite);

@@ -69,6 +69,9 @@ START_TEST(different_values_are_spelled_differently)
             struct slice first = slice_of(tuple.bytes, start);
             ck_assert_msg(slice_equal(first, tuple_since(&tuple, start)) == (a == b),
                           "cells %zu and %zu", a, b);
+            ck_assert_msg(tuple_is(first, &cells[b]) == (a == b), "cells %zu and %zu", a, b);
+            ck_assert_msg((tuple_hash(&cells[a], 7) == tuple_hash(&cells[b], 7)) == (a == b),
+                          "hashes of cells %zu and %zu", a, b);
         }
     }
     arena_fini(&arena);
@@ -92,28 +95,41 @@ START_TEST(equal_floats_are_spelled_alike)
         tuple_put(&tuple, &pairs[i][1]);
         struct slice first = slice_of(tuple.bytes, 9);
         ck_assert(slice_equal(first, tuple_since(&tuple, 9)));
+        ck_assert(tuple_is(first, &pairs[i][1]));
+        ck_assert_uint_eq(tuple_hash(&pairs[i][0], 3), tuple_hash(&pairs[i][1], 3));
     }
     arena_fini(&arena);
 }
 END_TEST
 
+static uint64_t hash_of(const struct cell *cells)
+{
+    return tuple_mix(tuple_mix(0, tuple_hash(&cells[0], 1)), tuple_hash(&cells[1], 1));
+}
+
 /* No key can be moved from one cell to the next: {"a", "bc"} is not {"ab", "c"}. */
 START_TEST(the_border_between_cells_counts)
 {
-    struct cell a = bytes(CELL_STRING, "a");
-    struct cell bc = bytes(CELL_STRING, "bc");
-    struct cell ab = bytes(CELL_STRING, "ab");
-    struct cell c = bytes(CELL_STRING, "c");
+    const struct cell keys[][2] = {
+        {bytes(CELL_STRING, "a"), bytes(CELL_STRING, "bc")},
+        {bytes(CELL_STRING, "ab"), bytes(CELL_STRING, "c")},
+        {bytes(CELL_STRING, "c"), bytes(CELL_STRING, "ab")},
+        {bytes(CELL_STRING, ""), bytes(CELL_STRING, "abc")},
+        {bytes(CELL_STRING, "abc"), {.kind = CELL_NULL}},
+        {{.kind = CELL_NULL}, bytes(CELL_STRING, "abc")},
+    };
+    const size_t count = sizeof keys / sizeof *keys;
     struct arena arena;
-    struct tuple tuple;
     arena_init(&arena, SIZE_MAX, NULL, NULL);
-    tuple_init(&tuple, &arena);
-    tuple_put(&tuple, &a);
-    tuple_put(&tuple, &bc);
-    size_t start = tuple.len;
-    tuple_put(&tuple, &ab);
-    tuple_put(&tuple, &c);
-    ck_assert(!slice_equal(slice_of(tuple.bytes, start), tuple_since(&tuple, start)));
+    for (size_t a = 0; a < count; a++) {
+        struct slice spelled = tuple_spell(keys[a], 2, &arena);
+        for (size_t b = 0; b < count; b++) {
+            ck_assert_msg(tuple_is(spelled, keys[b]) == (a == b), "keys %zu and %zu", a, b);
+            uint64_t hash_a = hash_of(keys[a]);
+            uint64_t hash_b = hash_of(keys[b]);
+            ck_assert_msg((hash_a == hash_b) == (a == b), "hashes of keys %zu and %zu", a, b);
+        }
+    }
     arena_fini(&arena);
 }
 END_TEST
@@ -139,7 +155,9 @@ START_TEST(what_was_spelled_reads_back)
     for (size_t i = 0; i < count; i++) {
         tuple_put(&tuple, &cells[i]);
     }
-    struct slice rest = tuple_since(&tuple, 0);
+    struct slice rest = tuple_spell(cells, count, &arena);
+    ck_assert(slice_equal(rest, tuple_since(&tuple, 0)));
+    ck_assert(tuple_is(rest, cells));
     for (size_t i = 0; i < count; i++) {
         struct cell cell = tuple_take(&rest);
         ck_assert_int_eq(cell.kind, cells[i].kind);
