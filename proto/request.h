@@ -3,8 +3,9 @@
  * A client's QueryRequest: bytes → message → plan, in the order of checks that clients know.
  *
  *     request_parse ─▶ request_gate ─▶ request_plan ─▶ request_push (once for each group)
- *       bytes, rules,    revisions,      schemas, order,   the bytes that a node is sent
- *       time range       clamp           stages, layout
+ *       bytes, rules,    revisions,      schemas, order,   the bytes that a node is sent,
+ *       time range       clamp           stages, groups,   by the plan's mode
+ *                                        top, layout
  *
  * Everything lives in the query's region. Refusals carry the code and the text that the client
  * sees (query-semantics 1).
@@ -46,11 +47,18 @@ bool request_parse(struct slice bytes, struct arena *arena, struct request *requ
 enum request_step request_gate(struct request *request, const struct catalog *catalog,
                                bool may_wait);
 
-/* Finds schemas, order, nodes and columns. What is not served yet is refused last, so that a wrong
- * request is told so. `hot_selector`: --data-node-selector, or "". The catalog and it outlive the
- * request. */
+/* Finds schemas, order, nodes, groups, and columns. `hot_selector`: --data-node-selector, or "".
+ * The catalog and it outlive the request. */
 bool request_plan(struct request *request, const struct catalog *catalog, const char *hot_selector,
                   struct arena *arena, struct error *err) MUST_CHECK;
+
+/* Of a request that aggregates: whether its plan is to combine PARTIALS or to FOLD rows, which it
+ * does if nobody says otherwise; and whether a MEAN below 1 becomes 1. Before request_push. */
+static inline bool request_aggregates(const struct request *request)
+{
+    return request->plan.mode != PLAN_ROWS;
+}
+void request_aggregate_by(struct request *request, enum plan_mode mode, bool mean_floor);
 
 /* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. */
 struct slice request_push(const struct request *request, size_t group, struct arena *arena);

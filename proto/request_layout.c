@@ -57,7 +57,7 @@ static size_t projected_tags(const Banyandb__Model__V1__TagProjection *projectio
 static struct columns new_columns(const struct request *request, struct arena *arena)
 {
     const query_request *message = request->message;
-    size_t room = projected_tags(message->tag_projection) + 1;
+    size_t room = projected_tags(message->tag_projection) + request->plan.key_count + 3;
     room += message->field_projection == NULL ? 0 : message->field_projection->n_names;
     for (size_t i = 0; i < request->group_count; i++) {
         const Banyandb__Database__V1__Measure *measure = request->groups[i].measure;
@@ -72,14 +72,15 @@ static bool add_projected_family(struct columns *columns, const struct request *
 {
     for (size_t i = 0; i < family->n_tags; i++) {
         struct plan_tag tag = {slice_str(family->name), slice_str(family->tags[i])};
-        if (!request_schema_any_has_tag(request, tag)) {
+        if (request_schema_any_has_tag(request, tag)) {
+            add(columns, tag.family, tag.name);
+        } else if (!request_aggregates(request)) {
             return request_text_fail(err,
                                      "fail to execute the query plan for measure %.200s: vec "
                                      "distributed plan: build multi-group schema: %.200s: tag is "
                                      "not defined",
                                      request->message->name, family->tags[i]);
         }
-        add(columns, tag.family, tag.name);
     }
     return true;
 }
@@ -94,12 +95,19 @@ static void add_schema_tags(struct columns *columns, const Banyandb__Database__V
     }
 }
 
+static void add_all_schema_tags(struct columns *columns, const struct request *request)
+{
+    for (size_t i = 0; i < request->group_count; i++) {
+        add_schema_tags(columns, request->groups[i].measure);
+    }
+}
+
 static bool add_tags(struct columns *columns, const struct request *request, struct error *err)
 {
     const Banyandb__Model__V1__TagProjection *projection = request->message->tag_projection;
     if (projection == NULL || projection->n_tag_families == 0) {
-        for (size_t i = 0; i < request->group_count; i++) {
-            add_schema_tags(columns, request->groups[i].measure);
+        if (!request_aggregates(request)) {
+            add_all_schema_tags(columns, request);
         }
         return true;
     }
@@ -111,14 +119,20 @@ static bool add_tags(struct columns *columns, const struct request *request, str
     return true;
 }
 
-static void add_hidden(struct columns *columns, const struct plan *plan)
+static void add_keys(struct columns *columns, const struct plan *plan)
 {
-    if (!plan->order_hidden) {
-        return;
+    for (size_t i = 0; i < plan->key_count; i++) {
+        if (find(columns, plan->keys[i].family, plan->keys[i].name) == NULL) {
+            add(columns, plan->keys[i].family, plan->keys[i].name);
+        }
     }
-    struct layout_column *column = find(columns, plan->order_tag.family, plan->order_tag.name);
+}
+
+static void hide(struct columns *columns, struct slice family, struct slice name)
+{
+    struct layout_column *column = find(columns, family, name);
     if (column == NULL) {
-        add(columns, plan->order_tag.family, plan->order_tag.name);
+        add(columns, family, name);
         column = &columns->at[columns->count - 1];
     }
     column->hidden = true;
@@ -128,6 +142,10 @@ static void add_fields(struct columns *fields, const struct request *request)
 {
     const Banyandb__Measure__V1__QueryRequest__FieldProjection *projection =
         request->message->field_projection;
+    if (request_aggregates(request)) {
+        add(fields, slice_of("", 0), request->plan.agg.field);
+        return;
+    }
     if (projection != NULL && projection->n_names > 0) {
         for (size_t i = 0; i < projection->n_names; i++) {
             add(fields, slice_of("", 0), slice_str(projection->names[i]));
@@ -148,9 +166,16 @@ bool request_layout(struct request *request, struct arena *arena, struct error *
     if (!add_tags(&tags, request, err)) {
         return false;
     }
-    add_hidden(&tags, &request->plan);
+    const struct plan *plan = &request->plan;
+    add_keys(&tags, plan);
+    if (plan->order_hidden) {
+        hide(&tags, plan->order_tag.family, plan->order_tag.name);
+    }
     struct columns fields = {.at = tags.at + tags.count};
     add_fields(&fields, request);
+    if (plan->top.hidden) {
+        hide(&fields, slice_of("", 0), plan->top.field);
+    }
     struct layout *layout = arena_new(arena, struct layout);
     *layout =
         (struct layout){.tag_count = tags.count, .field_count = fields.count, .columns = tags.at};

@@ -4,13 +4,45 @@
 #include "proto/request_schema.h"
 #include "proto/request_text.h"
 
+/* "" = none. */
+static const char *rule_name(const struct request *request)
+{
+    const Banyandb__Model__V1__QueryOrder *order = request->message->order_by;
+    return order == NULL ? "" : order->index_rule_name;
+}
+
+static const Banyandb__Database__V1__IndexRule *bound_rule(const struct request *request,
+                                                           const struct request_group *group,
+                                                           const struct catalog *catalog)
+{
+    return catalog_bound_rule(catalog, group->name, slice_str(request->message->name),
+                              slice_str(rule_name(request)));
+}
+
+bool request_order_known(const struct request *request, const struct request_group *group,
+                         const struct catalog *catalog, struct error *err)
+{
+    const char *name = rule_name(request);
+    if (name[0] == '\0') {
+        return true;
+    }
+    const Banyandb__Database__V1__IndexRule *rule = bound_rule(request, group, catalog);
+    if (rule == NULL) {
+        return error_set(err, ERROR_UNKNOWN,
+                         "vec dispatch: parse order_by: %.200s: index is not define for the tag",
+                         name);
+    }
+    return !rule->no_sort ||
+           error_set(err, ERROR_UNKNOWN,
+                     "vec dispatch: parse order_by: %.200s: index does not support sorting", name);
+}
+
 /* The tag by which a group's rows are sorted; false: err has the bare reason. */
 static bool resolve(const struct request *request, const struct request_group *group,
                     const struct catalog *catalog, struct plan_tag *tag_out, struct error *err)
 {
-    const char *name = request->message->order_by->index_rule_name;
-    const Banyandb__Database__V1__IndexRule *rule = catalog_bound_rule(
-        catalog, group->name, slice_str(request->message->name), slice_str(name));
+    const char *name = rule_name(request);
+    const Banyandb__Database__V1__IndexRule *rule = bound_rule(request, group, catalog);
     if (rule == NULL) {
         return error_set(err, ERROR_UNKNOWN, "index rule %.200s not found", name);
     }
@@ -49,7 +81,7 @@ bool request_order(struct request *request, const struct catalog *catalog, struc
         return true;
     }
     plan->descending = message->order_by->sort == BANYANDB__MODEL__V1__SORT__SORT_DESC;
-    if (message->agg != NULL || message->order_by->index_rule_name[0] == '\0') {
+    if (rule_name(request)[0] == '\0') {
         return true;
     }
     if (!resolve_any(request, catalog, err)) {

@@ -8,3 +8,7 @@
  * client sees it, with the reason of the first group when no group has such a rule. */
 bool request_order(struct request *request, const struct catalog *catalog,
                    struct error *err) MUST_CHECK;
+
+/* Would the group's nodes know the rule that order_by names? false: err has their reason. */
+bool request_order_known(const struct request *request, const struct request_group *group,
+                         const struct catalog *catalog, struct error *err) MUST_CHECK;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/request.h"
+#include "proto/request_aggregate.h"
+#include "proto/request_analysis.h"
 #include "proto/request_layout.h"
 #include "proto/request_order.h"
 #include "proto/request_schema.h"
@@ -53,24 +55,6 @@ static bool check_top(const struct request *request, struct error *err)
                              message->name, message->top->field_name);
 }
 
-/* A top of no rows ranks nothing; upstream ignores it, too. */
-static bool check_supported(const query_request *message, struct error *err)
-{
-    const char *what = NULL;
-    if (message->agg != NULL) {
-        what = "agg";
-    } else if (message->group_by != NULL) {
-        what = "group_by";
-    } else if (message->top != NULL && message->top->number > 0) {
-        what = "top";
-    }
-    return what == NULL ||
-           error_set(err, ERROR_UNIMPLEMENTED,
-                     "%s is not supported by this version: it answers queries for rows (criteria, "
-                     "projections, order_by, offset, limit)",
-                     what);
-}
-
 static void fill_plan(struct request *request, struct arena *arena)
 {
     struct plan *plan = &request->plan;
@@ -92,11 +76,15 @@ bool request_plan(struct request *request, const struct catalog *catalog, const 
                   struct arena *arena, struct error *err)
 {
     request->plan = (struct plan){.layout = NULL};
-    if (!find_measures(request, catalog, err) || !request_order(request, catalog, err) ||
-        !check_top(request, err) || !find_stages(request, catalog, hot_selector, arena, err) ||
-        !check_supported(request->message, err)) {
+    bool by_nodes = request->message->agg != NULL; /* that check the order, before all else */
+    if (!find_measures(request, catalog, err) ||
+        (!by_nodes && !request_order(request, catalog, err)) || !check_top(request, err) ||
+        !find_stages(request, catalog, hot_selector, arena, err) ||
+        !request_analysis(request, catalog, err) ||
+        (by_nodes && !request_order(request, catalog, err))) {
         return false;
     }
     fill_plan(request, arena);
+    request_aggregate(request, arena);
     return request->group_count == 1 || request_layout(request, arena, err);
 }

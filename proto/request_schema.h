@@ -10,6 +10,12 @@
 
 bool request_schema_has_tag(const Banyandb__Database__V1__Measure *measure, struct plan_tag tag);
 bool request_schema_has_field(const Banyandb__Database__V1__Measure *measure, struct slice field);
+bool request_schema_has_family(const Banyandb__Database__V1__Measure *measure, struct slice family);
+/* The tag of this family, or the field; NULL if none. */
+const Banyandb__Database__V1__TagSpec *
+request_schema_tag(const Banyandb__Database__V1__Measure *measure, struct plan_tag tag);
+const Banyandb__Database__V1__FieldSpec *
+request_schema_field(const Banyandb__Database__V1__Measure *measure, struct slice field);
 /* The measure of any group asked. */
 bool request_schema_any_has_tag(const struct request *request, struct plan_tag tag);
 bool request_schema_any_has_field(const struct request *request, struct slice field);
@@ -21,3 +27,5 @@ struct plan_tag request_schema_find_tag(const Banyandb__Database__V1__Measure *m
 /* NULL projects nothing. */
 bool request_schema_projects(const Banyandb__Model__V1__TagProjection *projection,
                              struct plan_tag tag);
+bool request_schema_projects_field(
+    const Banyandb__Measure__V1__QueryRequest__FieldProjection *projection, struct slice field);

@@ -40,6 +40,10 @@ static void ask(struct slice bytes, const struct catalog *catalog, struct arena 
     }
     assert(request.plan.limit > 0);
     push(&request, arena);
+    if (request_aggregates(&request)) {
+        request_aggregate_by(&request, PLAN_PARTIALS, true);
+        push(&request, arena);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

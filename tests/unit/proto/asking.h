@@ -17,6 +17,10 @@
 #define ANALYZE(text)                                                                              \
     "code: STATUS_INTERNAL_ERROR, msg: fail to analyze the query request for measure m: " text     \
     ": invalid query message"
+#define GROUP_BY(family, tags) "\"groupBy\":{" TAGS(family, tags) "}"
+#define AGG(function, field)                                                                       \
+    "\"agg\":{\"function\":\"AGGREGATION_FUNCTION_" function "\",\"fieldName\":\"" field "\"}"
+#define TOP(number, field) "\"top\":{\"number\":" number ",\"fieldName\":\"" field "\"}"
 
 struct asking {
     struct arena arena;

@@ -127,10 +127,12 @@ struct catalog *sample_catalog(const struct sample_object *objects, size_t count
             "\"entity\":{\"tagNames\":[\"svc\"]}" more "}",                                        \
             0                                                                                      \
     }
-#define FAMILY(name, tags) "{\"name\":\"" name "\",\"tags\":[" tags "]}"
-#define TAG(name)          "{\"name\":\"" name "\",\"type\":\"TAG_TYPE_STRING\"}"
-#define FIELD(name)                                                                                \
-    "{\"name\":\"" name "\",\"fieldType\":\"FIELD_TYPE_INT\","                                     \
+#define FAMILY(name, tags)    "{\"name\":\"" name "\",\"tags\":[" tags "]}"
+#define TAG(name)             TYPED_TAG(name, "STRING")
+#define TYPED_TAG(name, type) "{\"name\":\"" name "\",\"type\":\"TAG_TYPE_" type "\"}"
+#define FIELD(name)           TYPED_FIELD(name, "INT")
+#define TYPED_FIELD(name, type)                                                                    \
+    "{\"name\":\"" name "\",\"fieldType\":\"FIELD_TYPE_" type "\","                                \
     "\"encodingMethod\":\"ENCODING_METHOD_GORILLA\","                                              \
     "\"compressionMethod\":\"COMPRESSION_METHOD_ZSTD\"}"
 #define RULE(group, name, tags, more)                                                              \
@@ -154,6 +156,7 @@ struct catalog *sample_catalog(const struct sample_object *objects, size_t count
  * staged   measure m; stages hot and warm, warm is the default
  * bare     measure m; stages, but no default
  * index    measure m in index mode; g1 and index share it by name
+ * mixed    measure m; v is a float, text a string field, at a timestamp tag, names an array
  * rest     no measure m
  */
 static const struct sample_object world[] = {
@@ -165,6 +168,7 @@ static const struct sample_object world[] = {
                     "{\"name\":\"WARM\",\"nodeSelector\":\"type=warm\"}]"),
     GROUP("bare", ",\"stages\":[{\"name\":\"cold\",\"nodeSelector\":\"type=cold\"}]"),
     GROUP("index", ""),
+    GROUP("mixed", ""),
     GROUP("rest", ""),
     MEASURE("g1", "m",
             FAMILY("default", TAG("svc") "," TAG("env")) "," FAMILY("other",
@@ -175,6 +179,10 @@ static const struct sample_object world[] = {
     MEASURE("staged", "m", FAMILY("default", TAG("svc")), FIELD("v"), ""),
     MEASURE("bare", "m", FAMILY("default", TAG("svc")), FIELD("v"), ""),
     MEASURE("index", "m", FAMILY("default", TAG("svc")), "", ",\"indexMode\":true"),
+    MEASURE("mixed", "m",
+            FAMILY("default", TAG("svc") "," TYPED_TAG("at", "TIMESTAMP") "," TYPED_TAG(
+                                  "names", "STRING_ARRAY")),
+            TYPED_FIELD("v", "FLOAT") "," TYPED_FIELD("text", "STRING"), ""),
     MEASURE("rest", "n", FAMILY("default", TAG("svc")), FIELD("v"), ""),
     RULE("g1", "by-rank", "\"rank\"", ""),
     RULE("g1", "by-env", "\"env\"", ""),

@@ -53,6 +53,10 @@ START_TEST(refused)
          ANALYZE("index rule x not found")},
         {ASK("\"bare\"", ",\"top\":{\"fieldName\":\"y\"}"),
          ANALYZE("vec distributed analyze: top field y not found in schema")},
+        /* what aggregates leaves the order to its nodes */
+        {ASK("\"bare\"", ",\"agg\":{},\"orderBy\":{\"indexRuleName\":\"x\"}"),
+         "code: STATUS_INTERNAL_ERROR, msg: no stage found in request or default stages in "
+         "resource opts: invalid query message"},
         {ASK("\"bare\"", ""), "code: STATUS_INTERNAL_ERROR, msg: no stage found in request or "
                               "default stages in resource opts: invalid query message"},
         {ASK("\"g1\"", ",\"stages\":[\"warm\"]"),
@@ -141,27 +145,6 @@ START_TEST(index_mode)
 {
     ck_assert(plan(ASK("\"index\"", ""))->index_mode);
     ck_assert(!plan(ASK("\"index\",\"g1\"", ""))->index_mode);
-}
-END_TEST
-
-/* What is not served yet is said last; a top of no rows is served: it ranks nothing. */
-START_TEST(unsupported)
-{
-    static const char *const table[] = {
-        ",\"agg\":{\"function\":\"AGGREGATION_FUNCTION_SUM\",\"fieldName\":\"v\"}",
-        ",\"groupBy\":{}",
-        ",\"top\":{\"number\":1,\"fieldName\":\"v\"}",
-        ",\"agg\":{},\"orderBy\":{\"indexRuleName\":\"nope\"}",
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        char json[512];
-        snprintf(json, sizeof json, "{\"groups\":[\"g1\"],\"name\":\"m\"," RANGE "%s}", table[i]);
-        ck_assert_msg(!asking_plan(&asking, json), "row %zu", i);
-        ck_assert_int_eq(asking.err.code, ERROR_UNIMPLEMENTED);
-        ck_assert_ptr_nonnull(strstr(asking.err.text, "is not supported"));
-    }
-    plan(ASK("\"g1\"", ",\"top\":{\"fieldName\":\"v\"}"));
-    plan(ASK("\"g1\"", ",\"top\":{\"number\":-1,\"fieldName\":\"v\"}"));
 }
 END_TEST
 
@@ -268,7 +251,6 @@ int main(void)
     tcase_add_test(tcase, limits);
     tcase_add_test(tcase, orders);
     tcase_add_test(tcase, index_mode);
-    tcase_add_test(tcase, unsupported);
     tcase_add_test(tcase, stages);
     tcase_add_test(tcase, layouts);
     suite_add_tcase(suite, tcase);

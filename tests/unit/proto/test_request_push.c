@@ -34,8 +34,9 @@ static struct slice repack(struct slice bytes)
 /* `json`: the QueryRequest expected inside of group's push. */
 static void assert_push(size_t group, const char *json)
 {
-    char text[1024];
-    snprintf(text, sizeof text, "{\"request\":%s}", json);
+    char text[2048];
+    snprintf(text, sizeof text, "{\"request\":%s%s}", json,
+             asking.request.plan.mode == PLAN_PARTIALS ? ",\"aggReturnPartial\":true" : "");
     struct slice expected = sample_bytes(text, descriptor, &asking.arena);
     struct slice pushed = repack(request_push(&asking.request, group, &asking.arena));
     ck_assert_msg(slice_equal(pushed, expected), "group %zu: %s", group, json);
@@ -138,6 +139,95 @@ START_TEST(several_groups)
 }
 END_TEST
 
+#define ALL ",\"limit\":4294967295"
+
+/* Rows are grouped and ranked here; of a top of no rows nodes are asked nothing. */
+START_TEST(grouped_rows)
+{
+    static const struct {
+        const char *asked;
+        const char *pushed;
+    } table[] = {
+        {ASK("\"g1\"", ",\"limit\":5," GROUP_BY("default", "\"svc\"")),
+         ASK("\"g1\"", ALL "," TAGS("default", "\"svc\""))},
+        {ASK("\"g1\"",
+             ",\"offset\":3," GROUP_BY("default", "\"svc\"") "," TAGS("default", "\"env\"")),
+         ASK("\"g1\"", ALL "," TAGS("default", "\"env\",\"svc\""))},
+        {ASK("\"g1\"", "," GROUP_BY("default", "\"svc\"") "," TAGS("default", "\"svc\"") "," TOP(
+                           "3", "v") "," FIELDS("\"w\"")),
+         ASK("\"g1\"", ALL "," TAGS("default", "\"svc\"") "," FIELDS("\"w\",\"v\""))},
+        {ASK("\"g1\"", ",\"limit\":1," TOP("3", "v") "," FIELDS("\"v\"")),
+         ASK("\"g1\"", ALL "," FIELDS("\"v\""))},
+        {ASK("\"g1\"", "," TOP("3", "v")), ASK("\"g1\"", ALL "," FIELDS("\"v\""))},
+        {ASK("\"g1\"", "," TOP("0", "v")), ASK("\"g1\"", ",\"limit\":100")},
+        {ASK("\"g1\"", "," GROUP_BY("other", "\"env\"") ORDER("by-rank")),
+         ASK("\"g1\"", ALL ORDER("by-rank") "," TAGS("other", "\"rank\",\"env\""))},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        ck_assert_msg(asking_plan(&asking, table[i].asked), "row %zu: %s", i, asking.err.text);
+        assert_push(0, table[i].pushed);
+    }
+    ck_assert(asking_plan(
+        &asking, ASK("\"g1\",\"g2\"", "," GROUP_BY("default", "\"svc\"") "," TOP("3", "w") "," TAGS(
+                                          "default", "\"env\"") "," FIELDS("\"v\""))));
+    assert_push(
+        0, ASK("\"g1\"", ALL "," TAGS("default", "\"env\",\"svc\"") "," FIELDS("\"v\",\"w\"")));
+    assert_push(1, ASK("\"g2\"", ALL "," TAGS("default", "\"svc\"") "," FIELDS("\"v\"")));
+}
+END_TEST
+
+/* Nodes group and aggregate, without a cut; top is applied to the totals. */
+START_TEST(partials)
+{
+    ck_assert(asking_plan(
+        &asking,
+        ASK("\"g1\"",
+            ",\"offset\":2,\"limit\":5," AGG("MEAN", "v") "," GROUP_BY("other", "\"env\"") "," TOP(
+                "3", "v") "," TAGS("default", "\"svc\"") "," FIELDS("\"w\"") ORDER("by-rank"))));
+    request_aggregate_by(&asking.request, PLAN_PARTIALS, true);
+    assert_push(0, ASK("\"g1\"", ALL "," AGG("MEAN", "v") "," GROUP_BY("other", "\"env\"") "," TAGS(
+                                     "default", "\"svc\"") "," FIELDS("\"w\"") ORDER("by-rank")));
+    ck_assert(asking_plan(
+        &asking, ASK("\"g1\",\"g2\"", "," AGG("SUM", "v") "," TAGS("default", "\"zone\""))));
+    request_aggregate_by(&asking.request, PLAN_PARTIALS, true);
+    assert_push(0, ASK("\"g1\"", ALL "," AGG("SUM", "v")));
+    assert_push(1, ASK("\"g2\"", ALL "," AGG("SUM", "v") "," TAGS("default", "\"zone\"")));
+}
+END_TEST
+
+/* Rows with what they are grouped, ordered and aggregated by, all of them. */
+START_TEST(folded_rows)
+{
+    static const struct {
+        const char *asked;
+        const char *pushed;
+    } table[] = {
+        {ASK("\"g1\"",
+             ",\"offset\":2,\"limit\":5," AGG("MEAN", "v") "," GROUP_BY("other", "\"env\"") "," TOP(
+                 "3", "v") "," TAGS("default", "\"svc\"") "," FIELDS("\"w\"") ORDER("by-rank")),
+         ASK("\"g1\"", ALL "," FIELDS("\"v\"")
+                           ORDER("by-rank") ",\"tagProjection\":{\"tagFamilies\":["
+                                            "{\"name\":\"default\",\"tags\":[\"svc\"]},"
+                                            "{\"name\":\"other\",\"tags\":[\"rank\",\"env\"]}]}")},
+        {ASK("\"g1\"", "," AGG("SUM", "w")), ASK("\"g1\"", ALL "," FIELDS("\"w\""))},
+        {ASK("\"g1\"", "," AGG("SUM", "w") "," GROUP_BY("other", "\"rank\"") ORDER("by-rank")),
+         ASK("\"g1\"", ALL "," FIELDS("\"w\"") ORDER("by-rank") "," TAGS("other", "\"rank\""))},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        ck_assert_msg(asking_plan(&asking, table[i].asked), "row %zu: %s", i, asking.err.text);
+        assert_push(0, table[i].pushed);
+    }
+    ck_assert(
+        asking_plan(&asking, ASK("\"g1\",\"g2\"",
+                                 "," AGG("SUM", "v") "," TAGS("default", "\"env\"") "," GROUP_BY(
+                                     "default", "\"svc\"") ORDER("two-tags"))));
+    assert_push(0, ASK("\"g1\"", ALL "," FIELDS("\"v\"")
+                                     ORDER("two-tags") "," TAGS("default", "\"env\",\"svc\"")));
+    assert_push(1, ASK("\"g2\"", ALL "," FIELDS("\"v\"")
+                                     ORDER("two-tags") "," TAGS("default", "\"zone\",\"svc\"")));
+}
+END_TEST
+
 START_TEST(clamped_range)
 {
     ck_assert(asking_parse(
@@ -180,6 +270,9 @@ int main(void)
     tcase_add_test(tcase, one_group);
     tcase_add_test(tcase, hidden_tag);
     tcase_add_test(tcase, several_groups);
+    tcase_add_test(tcase, grouped_rows);
+    tcase_add_test(tcase, partials);
+    tcase_add_test(tcase, folded_rows);
     tcase_add_test(tcase, clamped_range);
     tcase_add_test(tcase, carried_bytes);
     suite_add_tcase(suite, tcase);
