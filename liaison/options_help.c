@@ -77,6 +77,17 @@ static void help_names(FILE *out, const char *title, enum option_status status)
     print(out, "\n");
 }
 
+static void help_signals(FILE *out)
+{
+    print(out,
+          "\n\nSIGTERM, SIGINT, SIGQUIT and SIGHUP end it: health checks say NOT_SERVING, after "
+          "--drain-delay the\nlistener leaves and clients are told to go elsewhere, running "
+          "queries have --grace. A second signal\nends it at once.\n"
+          "\nExit status: 0 ended by a signal or after --help and --version, 1 it cannot start "
+          "(port taken, list of\nnodes unusable; the log says why), 64 a flag or variable is "
+          "wrong.\n");
+}
+
 char *options_help(void)
 {
     char *text = NULL;
@@ -95,7 +106,8 @@ char *options_help(void)
     for (size_t i = 0; (prefix = option_row_ignored_prefix(i)) != NULL; i++) {
         print(out, "%s--%s*", i == 0 ? "  " : " ", prefix);
     }
-    print(out, "\n\n-h, --help shows this, -v, --version the version.\n");
+    help_signals(out);
+    print(out, "\n-h, --help shows this, -v, --version the version.\n");
     (void)fclose(out); /* of memory */
     return text;
 }
