@@ -154,12 +154,18 @@ static bool first_by_key(const void *owner, const void *a, const void *b)
     return by_group_and_rank(&source_a, &source_b) < 0;
 }
 
+static bool frame_error(const struct merge *merge, const struct source *source, struct error *err)
+{
+    return error_prefix(err, "merge %srows: frame %zu",
+                        merge->plan->group_count > 1 ? "multi-group " : "", source->rank);
+}
+
 static bool bind_source(struct merge *merge, struct source *source, struct error *err)
 {
     bool bound = merge->plan->layout == NULL
                      ? source_bind_same(source, merge->layout, merge->arena, err)
                      : source_bind_named(source, merge->layout, merge->arena, err);
-    return bound || error_prefix(err, "frame %zu", source->rank);
+    return bound || frame_error(merge, source, err);
 }
 
 static const struct layout *choose_layout(struct merge *merge)
@@ -263,7 +269,7 @@ static bool give(struct merge *merge, const struct window_row *from, struct erro
         return true;
     }
     if (!source_read(from->source, from->row, err)) {
-        return error_prefix(err, "frame %zu", from->source->rank);
+        return frame_error(merge, from->source, err);
     }
     struct row row = {
         .group = from->source->group,

@@ -171,15 +171,34 @@ static void close_broadcast(struct measure_trace *trace, size_t group, const str
     trace_end(span, loop_wall_ns());
 }
 
+static void attach_answers(struct measure_trace *trace)
+{
+    qsort(trace->answers, trace->answer_count, sizeof *trace->answers, by_group_and_rank);
+    for (size_t i = 0; i < trace->answer_count; i++) {
+        trace_attach(trace->broadcasts[trace->answers[i].group], trace->answers[i].bytes);
+    }
+}
+
+void measure_trace_again(struct measure_trace *trace, const struct error *why)
+{
+    if (trace == NULL) {
+        return;
+    }
+    attach_answers(trace);
+    for (size_t i = 0; i < trace->request->group_count; i++) {
+        trace_tag(trace->broadcasts[i], "asked_again", "%s", why->text);
+        close_broadcast(trace, i, NULL);
+        open_broadcast(trace, i);
+    }
+    trace->answer_count = 0;
+}
+
 void measure_trace_answered(struct measure_trace *trace, const struct error *failed)
 {
     if (trace == NULL) {
         return;
     }
-    qsort(trace->answers, trace->answer_count, sizeof *trace->answers, by_group_and_rank);
-    for (size_t i = 0; i < trace->answer_count; i++) {
-        trace_attach(trace->broadcasts[trace->answers[i].group], trace->answers[i].bytes);
-    }
+    attach_answers(trace);
     for (size_t i = 0; i < trace->request->group_count; i++) {
         close_broadcast(trace, i, failed);
     }

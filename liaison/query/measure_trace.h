@@ -26,6 +26,9 @@ void measure_trace_answer(struct measure_trace *trace, const struct fanout_sourc
                           size_t frame_bytes, struct slice node_trace);
 /* All nodes have answered; `failed` may be NULL. */
 void measure_trace_answered(struct measure_trace *trace, const struct error *failed);
+/* All nodes have answered, and are asked again because of this: the broadcasts so far have not
+ * failed, they tell why they were not enough. */
+void measure_trace_again(struct measure_trace *trace, const struct error *why);
 /* The merge begins, and has ended with this many rows. */
 void measure_trace_merge(struct measure_trace *trace);
 void measure_trace_merged(struct measure_trace *trace, size_t rows, const struct error *failed);

@@ -3,6 +3,7 @@
 
 #include "frame/envelope.h"
 #include "liaison/query/measure_trace.h"
+#include "liaison/query/pushdown.h"
 #include "proto/moment.h"
 #include "proto/pbjson_write.h"
 #include "proto/response.h"
@@ -15,6 +16,7 @@
 struct measure {
     struct work work; /* first */
     struct request request;
+    bool rows_alone;     /* a node had no room for its groups: nodes are asked again */
     struct merge *merge; /* borrow: region */
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
@@ -59,9 +61,21 @@ static bool plan(struct work *work, struct error *err)
                         work->options->data_node_selector, work->arena, err);
 }
 
+static void choose_mode(struct measure *measure)
+{
+    const struct work *work = &measure->work;
+    struct request *request = &measure->request;
+    if (request_aggregates(request)) {
+        enum plan_mode mode =
+            measure->rows_alone ? PLAN_FOLD : pushdown_mode(request, work->world, work->executor);
+        request_aggregate_by(request, mode, work->options->mean_floor == MEAN_FLOOR_UPSTREAM);
+    }
+}
+
 static size_t open_merge(struct work *work)
 {
     struct measure *measure = measure_of(work);
+    choose_mode(measure);
     measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
     size_t calls = 0;
     for (size_t i = 0; i < work->group_count; i++) {
@@ -73,9 +87,11 @@ static size_t open_merge(struct work *work)
 static void ask(struct work *work)
 {
     struct measure *measure = measure_of(work);
-    struct trace_span *execution =
-        query_trace_execute(&work->trace_tree, "distributed-%s", work->options->node_name);
-    measure->trace = measure_trace_begin(work, &measure->request, execution);
+    if (!measure->rows_alone) {
+        struct trace_span *execution =
+            query_trace_execute(&work->trace_tree, "distributed-%s", work->options->node_name);
+        measure->trace = measure_trace_begin(work, &measure->request, execution);
+    }
     for (size_t i = 0; i < work->group_count; i++) {
         const struct broadcast_question question = {
             .number = i,
@@ -111,6 +127,20 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
     return true;
 }
 
+/* A node keeps so many groups and no more, about half a million; rows it can send. */
+static bool ask_for_rows(struct work *work, const struct error *failed)
+{
+    struct measure *measure = measure_of(work);
+    if (measure->request.plan.mode != PLAN_PARTIALS ||
+        strstr(failed->text, "memory budget exceeded") == NULL) {
+        return false;
+    }
+    measure->rows_alone = true;
+    merge_close(&measure->merge);
+    measure_trace_again(measure->trace, failed);
+    return true;
+}
+
 static enum merge_state turn(struct work *work, struct error *err)
 {
     struct measure *measure = measure_of(work);
@@ -123,7 +153,7 @@ static enum merge_state turn(struct work *work, struct error *err)
         state = MERGE_FAILED;
     }
     if (state == MERGE_FAILED) {
-        error_prefix(err, "vec distributed plan: merge rows");
+        error_prefix(err, "vec distributed plan");
         measure_trace_merged(measure->trace, 0, err);
     }
     if (state == MERGE_DONE) {
@@ -171,6 +201,7 @@ const struct work_ops measure_work_ops = {
     .describe = describe,
     .answer = answer,
     .answered = answered,
+    .again = ask_for_rows,
     .turn = turn,
     .wrap = wrap,
     .close = close_merge,

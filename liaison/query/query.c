@@ -18,7 +18,7 @@
 enum query_state {
     QUERY_WAITING,  /* for a revision of the schema; guarded by gate_until */
     QUERY_PLANNING, /* for nothing: bytes → plan */
-    QUERY_ASKING,   /* for the nodes; each call has its deadline */
+    QUERY_ASKING,   /* for the nodes, once or again; each call has its deadline */
     QUERY_MERGING,  /* for the loop: a share of the answer each turn */
     QUERY_ENDED,    /* to be freed after this turn */
 };
@@ -34,13 +34,15 @@ struct query {
     struct loop_task turn; /* in the executor's queue */
     bool refused;          /* a message was; `refusal` says why, and the turn ends the query */
     struct error refusal;
+    struct loop_task again;
 
     struct charge charge;
     struct arena arena;
-    struct msg *bytes;   /* pin: the request */
-    struct world *world; /* one count */
-    struct chain chain;  /* own: the response so far */
-    struct work *work;   /* borrow: region; what this kind of job does at each step */
+    struct msg *bytes;         /* pin: the request */
+    struct world *world;       /* one count */
+    struct chain chain;        /* own: the response so far */
+    struct work *work;         /* borrow: region; what this kind of job does at each step */
+    struct arena_mark unasked; /* where the region ended before the nodes were asked */
 };
 
 static const struct options *options_of(const struct query *query)
@@ -225,9 +227,21 @@ static bool on_admit(void *owner, size_t declared, struct error *err)
     return false;
 }
 
+/* Would other questions be answered? */
+static bool may_ask_again(struct query *query, const struct error *failed)
+{
+    const struct work_ops *ops = query->work->ops;
+    return failed != NULL && !query->refused && ops->again != NULL &&
+           ops->again(query->work, failed);
+}
+
 static void on_complete(void *owner, const struct error *failed)
 {
     struct query *query = owner;
+    if (may_ask_again(query, failed)) {
+        loop_defer(loop_of(query), &query->again); /* the fan-out is still on the stack */
+        return;
+    }
     if (query->work->ops->answered != NULL) {
         query->work->ops->answered(query->work, failed);
     }
@@ -259,19 +273,30 @@ static bool choose_nodes(struct query *query, struct error *err)
     return prepared;
 }
 
-static bool ask(struct query *query, struct error *err)
+static void ask(struct query *query)
 {
     static const struct fanout_events events = {
         .admit = on_admit, .on_answer = on_answer, .on_complete = on_complete};
     struct work *work = query->work;
-    if (!choose_nodes(query, err)) {
-        return false;
-    }
+    query->unasked = arena_mark(&query->arena);
     work->fanout = fanout_open(&query->arena, work->ops->open(work), &events, query);
     set_state(query, QUERY_ASKING);
     work->ops->ask(work);
     fanout_seal(work->fanout);
-    return true;
+}
+
+/* Nothing is kept of the answers that came, but in a trace, which lies in the region. */
+static void on_again(struct loop_task *task)
+{
+    struct query *query = (struct query *)((char *)task - offsetof(struct query, again));
+    if (query->state != QUERY_ASKING) {
+        return; /* cancelled since */
+    }
+    fanout_close(&query->work->fanout);
+    if (!query->work->trace) {
+        arena_rewind(&query->arena, query->unasked);
+    }
+    ask(query);
 }
 
 /* Planning */
@@ -283,9 +308,11 @@ static void plan_and_ask(struct query *query)
         end(query, &err);
         return;
     }
-    if (!ask(query, &err)) {
+    if (!choose_nodes(query, &err)) {
         fail(query, &err);
+        return;
     }
+    ask(query);
 }
 
 static bool has_catalog(const struct query *query)
@@ -381,6 +408,7 @@ static struct query *query_new(struct executor *executor, struct job *job)
         query->began + (uint64_t)options_of(query)->measure_metadata_cache_wait_duration;
     query->charge.parent = executor_charge(executor);
     query->turn.run = on_turn;
+    query->again.run = on_again;
     loop_timer_init(&query->retry, executor_loop(executor), on_retry);
     size_t budget = (size_t)options_of(query)->measure_vectorized_query_memory_mib << 20;
     arena_init(&query->arena, budget, executor_cache(executor), &query->charge);
