@@ -5,8 +5,11 @@
  *     merge_open(plan) ── merge_feed(group, node, msg, frame) … ── merge_run(sink, n) … ── close
  *
  * Sources are ordered by request group, then by node name, whatever the order of arrival, so the
- * answer is a function of the data. Each source pins its message until its last row is taken; rows
- * go straight to the sink, nothing is copied but what the sink writes.
+ * answer is a function of the data. Who pins, who keeps: the row merge pins; each source holds its
+ * message until its last row is taken, and nothing is copied but what the sink writes. Groups and
+ * tops keep; what outlives its frame is copied into the region, so they are bounded by groups or
+ * by N. The plan tells which it is (merge/plan.h): partials are folded when they are fed, and their
+ * messages may go at once.
  */
 #pragma once
 
@@ -17,19 +20,21 @@
 
 struct merge;
 
-/* Lives in the region; `plan` is borrowed and outlives it. */
+/* Lives in the region; `plan` is borrowed, outlives it and stays as it is. */
 struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struct arena *arena);
 
 /* Gives one node's frame. `rank` is the node's place by name; a source of a lower (group, rank)
- * comes first among equals. The message is retained as long as rows of it are needed. A bad frame:
- * false, the text names what is wrong (the caller prefixes the node's name). */
+ * comes first among equals. The message is retained as long as rows of it are needed; that of
+ * partials is not. False: a bad frame, or the region's budget is used up; the text names what is
+ * wrong (the caller prefixes the node's name). */
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
                 struct error *err) MUST_CHECK;
 
 enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
 
 /* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then
- * returns MORE so that the caller's loop can turn. DONE and FAILED are final: all pins are gone. */
+ * returns MORE so that the caller's loop can turn. DONE and FAILED are final: all pins are gone. The
+ * sink is the same in all calls. */
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);
 
 /* Drops all pins. */

@@ -6,16 +6,15 @@ void pipeline_init(struct pipeline *pipeline, const struct plan *plan, struct ar
                    struct arena *scratch)
 {
     *pipeline = (struct pipeline){.head = &pipeline->cut.stage.sink};
-    size_t holding = 0;
     bool folds = plan->mode != PLAN_ROWS;
     if (folds) {
-        pipeline->holding[holding++] = &pipeline->fold.stage;
+        pipeline->holding[pipeline->holding_count++] = &pipeline->fold.stage;
     }
     cut_init(&pipeline->cut, plan->offset, plan->limit, NULL);
     if (plan->top.number > 0) {
         top_init(&pipeline->top, plan, arena, pipeline->head);
         pipeline->head = &pipeline->top.stage.sink;
-        pipeline->holding[holding++] = &pipeline->top.stage;
+        pipeline->holding[pipeline->holding_count++] = &pipeline->top.stage;
     }
     if (folds) {
         fold_init(&pipeline->fold, plan, arena, scratch, pipeline->head);
@@ -36,8 +35,7 @@ bool pipeline_begin(struct pipeline *pipeline, const struct layout *layout, stru
 
 enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err)
 {
-    const size_t most = sizeof pipeline->holding / sizeof *pipeline->holding;
-    if (pipeline->drained == most || pipeline->holding[pipeline->drained] == NULL) {
+    if (pipeline->drained == pipeline->holding_count) {
         return STAGE_DONE;
     }
     pipeline_settle(pipeline);

@@ -21,8 +21,9 @@ struct pipeline {
     struct fold fold;
     struct top top;
     struct cut cut;
-    struct stage *holding[2]; /* borrow: stages to drain, in their order; NULL: no more */
-    size_t drained;           /* of those */
+    struct stage *holding[2]; /* borrow: stages to drain, in their order */
+    size_t holding_count;
+    size_t drained; /* of those */
 };
 
 /* The stages refer to each other: it stays where it is. `scratch`: as fold_init. */
