@@ -223,7 +223,7 @@ START_TEST(a_malformed_cell)
     ck_assert(feed(&fixture, 1, malformed(&fixture)));
     ck_assert_int_eq(run(&fixture, 100), MERGE_FAILED);
     ck_assert_int_eq(fixture.err.code, ERROR_DATA_LOSS);
-    ck_assert_str_eq(fixture.err.text, "frame 1: " MALFORMED);
+    ck_assert_str_eq(fixture.err.text, "merge rows: frame 1: " MALFORMED);
     ck_assert_uint_eq(fixture.watcher.rows, 1); /* the other row of the frame is a copy */
     close_merge(&fixture);
 }
