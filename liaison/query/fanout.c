@@ -14,11 +14,12 @@ struct ask {
     struct ask *next_free;  /* borrow: likewise */
     struct node_call *call; /* own; NULL when answered */
     struct fanout_source source;
-    bool refused;         /* its message was, by the fan-out's owner */
-    struct error failure; /* code NONE: answered, or still open */
+    bool refused;          /* its message was, by the fan-out's owner */
+    struct error *failure; /* borrow: the region; NULL: answered, or still open */
 };
 
 struct fanout {
+    struct arena *arena; /* borrow: outlives it */
     struct fanout_events events;
     void *owner; /* borrow: outlives it */
     size_t capacity;
@@ -36,7 +37,8 @@ struct fanout *fanout_open(struct arena *arena, size_t capacity, const struct fa
 {
     struct fanout *fanout = arena_new(arena, struct fanout);
     /* One more: more is asked while the slot of the answer that is looked at is still taken. */
-    *fanout = (struct fanout){.events = *events, .owner = owner, .capacity = capacity + 1};
+    *fanout = (struct fanout){
+        .arena = arena, .events = *events, .owner = owner, .capacity = capacity + 1};
     fanout->asks = arena_array_raw(arena, struct ask, fanout->capacity);
     return fanout;
 }
@@ -56,8 +58,8 @@ static void join_failures(struct fanout *fanout, struct error *all)
 {
     qsort(fanout->asks, fanout->used, sizeof *fanout->asks, by_question_and_rank);
     for (size_t i = 0; i < fanout->used; i++) {
-        const struct error *failure = &fanout->asks[i].failure;
-        if (failure->code == ERROR_NONE) {
+        const struct error *failure = fanout->asks[i].failure;
+        if (failure == NULL) {
             continue;
         }
         if (all->code == ERROR_NONE) {
@@ -101,26 +103,33 @@ static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
 
 static void fail(struct ask *ask, const struct error *why)
 {
-    ask->failure = *why;
-    if (!ask->refused) {
-        ask->failure.code = ERROR_UNKNOWN; /* a node's code is not the client's */
-    }
+    ask->failure = arena_new(ask->fanout->arena, struct error);
+    *ask->failure = *why;
     ask->fanout->failed = true;
+}
+
+/* What a node or the way to it failed with: its code is not the client's. */
+static void fail_call(struct ask *ask, const struct error *why)
+{
+    fail(ask, why);
+    if (!ask->refused) {
+        ask->failure->code = ERROR_UNKNOWN;
+    }
 }
 
 static void on_node_answer(void *owner, struct msg *msg, const struct error *why)
 {
     struct ask *ask = owner;
     struct fanout *fanout = ask->fanout;
+    struct error err;
     ask->call = NULL;
     assert(fanout->open > 0);
     fanout->open--;
     if (msg == NULL) {
-        fail(ask, why);
-    } else if (!take_answer(ask, msg, &ask->failure)) {
-        fanout->failed = true;
+        fail_call(ask, why);
+    } else if (!take_answer(ask, msg, &err)) {
+        fail(ask, &err);
     } else {
-        ask->failure.code = ERROR_NONE;
         ask->next_free = fanout->free;
         fanout->free = ask;
     }
@@ -159,7 +168,7 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
         error_set(&why, ERROR_UNKNOWN,
                   "failed to publish message to %s: client not found for node %s", source->name,
                   source->name);
-        fail(ask, &why);
+        fail_call(ask, &why);
         return;
     }
     fanout->open++;

@@ -71,7 +71,16 @@ static struct broadcast_question spell(const struct topn_window *window,
     };
 }
 
-/* The bytes of a question are sent at once, so the region takes them back. */
+/* The bytes of a question are sent at once, so the region takes them back; but not when a call
+ * failed at once, which it keeps the reason of. */
+static void give_back(struct topn_window *window, const struct fanout *fanout,
+                      struct arena_mark mark)
+{
+    if (!fanout_has_failed(fanout)) {
+        arena_rewind(window->arena, mark);
+    }
+}
+
 static void ask_all(struct topn_window *window, struct fanout *fanout,
                     struct topn_question *question)
 {
@@ -84,7 +93,7 @@ static void ask_all(struct topn_window *window, struct fanout *fanout,
     struct arena_mark mark = arena_mark(window->arena);
     const struct broadcast_question spelled = spell(window, question, number);
     broadcast_ask(window->broadcast, fanout, &spelled);
-    arena_rewind(window->arena, mark);
+    give_back(window, fanout, mark);
 }
 
 static void ask_for_more(struct topn_window *window, struct fanout *fanout,
@@ -95,7 +104,7 @@ static void ask_for_more(struct topn_window *window, struct fanout *fanout,
     struct arena_mark mark = arena_mark(window->arena);
     const struct broadcast_question spelled = spell(window, question, question->asked[rank]);
     broadcast_ask_one(window->broadcast, fanout, &spelled, rank);
-    arena_rewind(window->arena, mark);
+    give_back(window, fanout, mark);
 }
 
 /* The next group, or the next bucket of one, goes to this question; false: all are asked. */

@@ -306,6 +306,17 @@ def test_a_node_that_fails_on_the_way(start):
 
 
 @pytest.mark.sanitize
+def test_a_node_that_leaves_on_the_way(start):
+    cluster = start(["--demo", "--nodes", 2], ["--topn=range"])
+    cluster.nodes.control(fault={"*": {"topic": "topn", "delay_ms": 500}}, clear=None)
+    call = cluster.client.method(TOPN).future(topn(cluster.nodes, agg=SUM).SerializeToString(), timeout=30)
+    wait_until(lambda: sum(stats["sends"] for stats in cluster.nodes.stats().values()) >= 32, what="the first round")
+    cluster.nodes.control(discovery=["d1"])
+    assert call.code() == UNKNOWN
+    assert "failed to publish message to d2: client not found for node d2" in call.details()
+
+
+@pytest.mark.sanitize
 def test_a_client_that_leaves(start):
     cluster = start(["--demo", "--nodes", 2], ["--topn=range"])
     cluster.nodes.control(fault={"*": {"topic": "topn", "delay_ms": 200}}, clear=None)
@@ -353,17 +364,17 @@ def test_counted_as_topn(start):
 @pytest.mark.sanitize
 def test_many_at_a_time(start):
     cluster = start(["--demo", "--nodes", 2], ["--topn=range"])
-    request = topn(cluster.nodes, agg=SUM)
+    request = topn(cluster.nodes, agg=SUM, minutes=(20, 0))
     answers, failures = set(), []
 
     def ask_often():
         try:
             with cluster.liaison.client() as client:
-                for _ in range(5):
+                for _ in range(3):
                     answers.add(tuple(rows_of(client.topn(request))))
         except Exception as why:  # told by the test, not by the thread
             failures.append(why)
-    threads = [threading.Thread(target=ask_often) for _ in range(8)]
+    threads = [threading.Thread(target=ask_often) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
