@@ -33,8 +33,8 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
 enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
 
 /* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then
- * returns MORE so that the caller's loop can turn. DONE and FAILED are final: all pins are gone. The
- * sink is the same in all calls. */
+ * returns MORE so that the caller's loop can turn. The sink is the same in all calls. DONE and
+ * FAILED are final: all pins are gone. */
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);
 
 /* Drops all pins. */

@@ -6,6 +6,8 @@
 #include "frame/decode.h"
 #include "merge/merge.h"
 #include "tests/support/frame_builder.h"
+#include "tests/support/frame_random.h"
+#include "tests/support/frame_test.h"
 #include "tests/unit/frame/unit.h"
 #include "tests/unit/merge/frames.h"
 
@@ -345,6 +347,68 @@ START_TEST(broken_cells_are_refused)
 }
 END_TEST
 
+static bool count_row(struct sink *sink, const struct row *row, struct error *err)
+{
+    (void)sink;
+    (void)row;
+    (void)err;
+    return true;
+}
+
+static bool begin_rows(struct sink *sink, const struct layout *layout, struct error *err)
+{
+    (void)sink;
+    (void)layout;
+    (void)err;
+    return true;
+}
+
+/* The first column of this role gives its name, as a plan would know it. */
+static struct slice name_of(const struct view *view, enum column_role role, struct slice *family)
+{
+    const struct column *column = view_role(view, role);
+    *family = column == NULL ? slice_str("") : column->family;
+    return column == NULL ? slice_str("") : column->name;
+}
+
+/* Frames of any columns and cells: folded or refused, never a fault. */
+START_TEST(any_frame_is_folded_or_refused)
+{
+    uint64_t state = (uint64_t)_i + 1;
+    struct test_room room;
+    for (int round = 0; round < 200; round++) {
+        struct fixture fixture;
+        struct error err;
+        struct view view;
+        struct slice family;
+        struct sink sink = {begin_rows, count_row};
+        open_merge(&fixture, SIZE_MAX);
+        test_room_init(&room);
+        struct frame_builder *builder = frame_random(&state, 200);
+        size_t len;
+        uint8_t *bytes = frame_builder_encode(builder, 3 + (unsigned)(round % 2), &len);
+        struct msg *msg = msg_copy_of(slice_of(bytes, len), &fixture.charge);
+        ck_assert(decode_view(msg_bytes(msg), DECODE_V3 | DECODE_V4, &room.room, &view, &err));
+        struct plan_tag key;
+        key.name = name_of(&view, COLUMN_TAG, &key.family);
+        fixture.plan.keys = &key;
+        fixture.plan.key_count = key.name.len > 0;
+        fixture.plan.agg.field = name_of(&view, COLUMN_FIELD, &family);
+        fixture.plan.agg.function = (enum plan_function)random_below(&state, 5);
+        fixture.plan.agg.type = (enum plan_type)random_below(&state, 2);
+        if (merge_feed(fixture.merge, 0, 0, msg, msg_bytes(msg), &err)) {
+            while (merge_run(fixture.merge, &sink, 10, &err) == MERGE_MORE) {
+            }
+        }
+        msg_release(&msg);
+        free(bytes);
+        frame_builder_free(&builder);
+        close_merge(&fixture);
+        test_room_fini(&room);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("merge partial");
@@ -356,6 +420,7 @@ int main(void)
     tcase_add_test(tests, the_budget_is_kept);
     tcase_add_test(tests, what_is_no_frame_is_refused);
     tcase_add_test(tests, broken_cells_are_refused);
+    tcase_add_loop_test(tests, any_frame_is_folded_or_refused, 0, 20);
     suite_add_tcase(suite, tests);
     return unit_run(suite);
 }
