@@ -13,6 +13,7 @@
 #include "liaison/cluster/cluster.h"
 #include "liaison/dump.h"
 #include "liaison/edge/edge.h"
+#include "liaison/slack.h"
 
 #include <event2/event.h>
 
@@ -51,6 +52,7 @@ struct liaison {
     struct budget budget;
     struct cluster *cluster; /* own */
     struct admin *admin;     /* own */
+    struct slack *slack;     /* own */
     size_t executor_count;
     struct executor **executors; /* own */
     struct edge *edge;           /* own; NULL while starting */
@@ -278,6 +280,7 @@ static bool start(struct liaison *liaison, struct error *err)
     if (!open_admin(liaison, err) || !open_cluster(liaison, err)) {
         return false;
     }
+    liaison->slack = slack_open(liaison->control);
     if (pthread_create(&liaison->control_thread, NULL, run_control, liaison->control) != 0) {
         return error_set(err, ERROR_INTERNAL, "cannot start the control thread");
     }
@@ -303,6 +306,7 @@ static void stop(struct liaison *liaison)
     edge_close(&liaison->edge);
     cluster_close(&liaison->cluster);
     admin_close(&liaison->admin);
+    slack_close(&liaison->slack);
     for (size_t i = 0; i < STOP_SIGNALS; i++) {
         if (liaison->signals[i] != NULL) {
             event_free(liaison->signals[i]);
@@ -367,6 +371,7 @@ int main(int argc, char **argv)
     }
     const char *poison = getenv("BYDB_POISON_RELEASED");
     msg_poison_released(poison != NULL && strcmp(poison, "1") == 0);
+    slack_tune();
     struct liaison liaison = {.phase = PHASE_STARTING};
     struct error err;
     int code = EX_USAGE;

@@ -163,12 +163,13 @@ static enum merge_state work_for_a_share(struct query *query, struct error *err)
 {
     loop_clock_refresh(loop_of(query));
     const uint64_t began = loop_now(loop_of(query));
+    const uint64_t work = executor_work();
     enum merge_state state;
     do {
         state = query->work->ops->turn(query->work, err);
         loop_clock_refresh(loop_of(query));
     } while (state == MERGE_MORE && loop_now(loop_of(query)) - began < SHARE_NS);
-    executor_worked(query->executor, began);
+    executor_worked(query->executor, work);
     return state;
 }
 
@@ -199,10 +200,9 @@ static bool on_answer(void *owner, const struct fanout_source *source, struct ms
                       struct slice body, struct error *err)
 {
     struct query *query = owner;
-    loop_clock_refresh(loop_of(query));
-    const uint64_t began = loop_now(loop_of(query));
+    const uint64_t work = executor_work();
     const bool taken = query->work->ops->answer(query->work, source, msg, body, err);
-    executor_worked(query->executor, began);
+    executor_worked(query->executor, work);
     return taken;
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Resident minus given out: pages of the program itself are in it, some megabytes. */
+#include "liaison/slack.h"
+
+#include "liaison/own.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define LOOK_MS     1000
+#define LOOKS       2                 /* in which there was too much, one after the other */
+#define SLACK_BYTES ((size_t)8 << 20) /* and a quarter of what is held */
+#define MAP_BYTES   (1 << 20)
+#define TOP_BYTES   (32 << 20)
+
+struct slack {
+    struct loop_timer timer;
+    unsigned looks;
+};
+
+void slack_tune(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MAP_BYTES);
+    mallopt(M_TRIM_THRESHOLD, TOP_BYTES);
+}
+
+/* 0: cannot be read. */
+static size_t resident(void)
+{
+    unsigned long long all = 0;
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL) {
+        return 0;
+    }
+    const int found = fscanf(file, "%llu %llu", &all, &pages);
+    (void)fclose(file);
+    return found == 2 ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static bool is_too_much(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    const size_t held = info.uordblks + info.hblkhd;
+    return resident() > held + held / 4 + SLACK_BYTES;
+}
+
+static void on_look(struct loop_timer *timer)
+{
+    struct slack *slack = (struct slack *)((char *)timer - offsetof(struct slack, timer));
+    slack->looks = is_too_much() ? slack->looks + 1 : 0;
+    if (slack->looks == LOOKS) {
+        slack->looks = 0;
+        malloc_trim(0);
+    }
+    loop_timer_start(timer, LOOK_MS);
+}
+
+struct slack *slack_open(struct loop *loop)
+{
+    struct slack *slack = own_array(1, sizeof *slack);
+    loop_timer_init(&slack->timer, loop, on_look);
+    loop_timer_start(&slack->timer, LOOK_MS);
+    return slack;
+}
+
+void slack_close(struct slack **slack)
+{
+    struct slack *closed = *slack;
+    *slack = NULL;
+    if (closed != NULL) {
+        loop_timer_fini(&closed->timer);
+        free(closed);
+    }
+}

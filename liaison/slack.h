@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Memory that nobody holds but the allocator keeps: given back to the system when it lasts.
+ *
+ * The allocator is told to map large blocks (messages) one by one, so that they go with their last
+ * use, and to keep small free memory between queries, as fresh pages cost more than the rest of a
+ * query's work. What is left when a burst is over is looked for now and then, and trimmed.
+ */
+#pragma once
+
+#include "liaison/loop.h"
+
+struct slack;
+
+/* Before the first thread starts: for the whole process. */
+void slack_tune(void);
+
+/* Looks from this loop, once a second. */
+struct slack *slack_open(struct loop *loop);
+void slack_close(struct slack **slack);
