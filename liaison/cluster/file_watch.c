@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define SETTLE_MS 200  /* a writer is done by then */
-#define RETRY_MS  1000 /* a directory that is not there */
+#define RETRY_MS  1000 /* a directory that is not there, or no inotify to watch it with */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -25,7 +25,7 @@ struct file_watch {
     struct loop *loop;      /* borrow */
     char *path;             /* own */
     char *directory;        /* own */
-    int fd;                 /* own: inotify */
+    int fd;                 /* own: inotify; -1 = there is none to be had */
     struct event *readable; /* own */
     bool watching;
     struct loop_timer settle;
@@ -70,6 +70,11 @@ static void settle_later(struct file_watch *watch)
 
 static void begin(struct file_watch *watch)
 {
+    if (watch->fd < 0) { /* the system's limit is reached: look now and then instead */
+        settle_later(watch);
+        loop_timer_start(&watch->retry, RETRY_MS);
+        return;
+    }
     const uint32_t events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_MODIFY |
                             IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
     watch->watching = inotify_add_watch(watch->fd, watch->directory, events) >= 0;
@@ -132,12 +137,11 @@ struct file_watch *file_watch_open(struct loop *loop, const char *path,
     loop_timer_init(&watch->settle, loop, run_settle);
     loop_timer_init(&watch->retry, loop, run_retry);
     watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (watch->fd < 0) {
-        abort(); /* out of descriptors at start */
+    if (watch->fd >= 0) {
+        watch->readable = own_checked(
+            event_new(loop_base(loop), watch->fd, EV_READ | EV_PERSIST, on_readable, watch));
+        event_add(watch->readable, NULL);
     }
-    watch->readable =
-        event_new(loop_base(loop), watch->fd, EV_READ | EV_PERSIST, on_readable, watch);
-    event_add(watch->readable, NULL);
     begin(watch);
     return watch;
 }
@@ -157,8 +161,10 @@ void file_watch_close(struct file_watch **watch)
     if (closed == NULL) {
         return;
     }
-    event_free(closed->readable);
-    close(closed->fd);
+    if (closed->fd >= 0) {
+        event_free(closed->readable);
+        close(closed->fd);
+    }
     loop_timer_fini(&closed->settle);
     loop_timer_fini(&closed->retry);
     loop_reap(closed->loop, closed, reap);

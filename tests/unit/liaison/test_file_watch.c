@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +114,24 @@ START_TEST(reached_through_another_link)
 }
 END_TEST
 
+/* With no inotify left, it is looked at now and then. */
+START_TEST(without_inotify)
+{
+    struct rlimit before;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    put("nodes.yaml", "a");
+    loop_timer_start(&patience, 0); /* makes what it needs before the limit is lowered */
+    loop_run(loop);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    struct file_watch *watch = file_watch_open(loop, in_folder("nodes.yaml"), on_change, NULL);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    put("nodes.yaml", "ab");
+    ck_assert(told(PATIENCE_MS));
+    file_watch_close(&watch);
+}
+END_TEST
+
 START_TEST(a_folder_that_comes_late)
 {
     struct file_watch *watch =
@@ -134,6 +153,7 @@ int main(void)
     tcase_add_test(tcase, written_and_replaced);
     tcase_add_test(tcase, reached_through_another_link);
     tcase_add_test(tcase, a_folder_that_comes_late);
+    tcase_add_test(tcase, without_inotify);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
