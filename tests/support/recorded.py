@@ -42,6 +42,11 @@ class Case:
         found = self.index.get("error")
         return found and (found["code"].rsplit(".", 1)[-1], found["message"])
 
+    @property
+    def node_errors(self):
+        """What nodes answered instead of rows, each of them."""
+        return [node["error"] for node in self.index.get("nodes") or () if node.get("error")]
+
     @functools.cached_property
     def response(self):
         return parse(self.RESPONSE, (self.folder / "response.pb").read_bytes())
@@ -155,10 +160,6 @@ FOLDERS = {"cases": ("suite", 2), "extra/errors": ("suite", 2), "extra/trace": (
 LEFT_OUT = {"extra/schema-changes": "the catalog depends on the moment of the query"}
 
 
-def is_scan(request):
-    return not (request.HasField("group_by") or request.HasField("agg") or request.HasField("top"))
-
-
 def killed(name):
     """How many nodes the folder's name says were gone."""
     return 2 if name.startswith("d2-and-d3-killed") else 1 if re.match(r"d\d-killed", name) else 0
@@ -176,8 +177,8 @@ def _cases(kind, case_class):
 
 
 @functools.lru_cache(maxsize=None)
-def scans():
-    return [case for case in _cases("measure", Case) if is_scan(case.request)]
+def measures():
+    return _cases("measure", Case)
 
 
 class TopNCase(Case):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the answer to a scan must be, computed from the nodes' frames by a second, slow reading of the rules.
+"""What the answer to a query without agg must be, computed from the nodes' frames by a second, slow reading of
+the rules; reduction.py does it for aggregations.
 
-A scan has no group_by, agg or top. The same code computes two answers. `Rules.GO` is what the Go liaison
+The same code computes two answers. `Rules.GO` is what the Go liaison
 does with these frames when they arrive in a given order; with it the recorded answers of a real cluster
 prove that this reading is right. `Rules.OURS` is what the program must do: nodes by name, and right where
 Go is not. The switches name the differences one by one.
@@ -12,6 +13,7 @@ import struct
 
 from cells import field_of, index_key, int_image, tag_of
 from proto import message, parse, set_nanoseconds
+from ranking import best, first_of_groups, key_part, number_of
 
 TIMESTAMP, VERSION, SERIES, SHARD, TAG, FIELD = range(1, 7)
 TAG_VALUE, FIELD_VALUE = 5, 6
@@ -29,10 +31,14 @@ class Rules:
     hide_exactly: bool       # the hidden order tag alone is left out, not its namesakes
     hide_in_groups: bool     # it may be hidden also when several groups are asked
     group_once: bool         # a group named twice is asked once
+    null_key_apart: bool     # a null group key is another one than 0 or ""
+    group_in_groups: bool    # rows of several groups may be grouped and ranked by what is not projected
+    promote: bool            # partials whose columns differ between nodes are combined by their values
+    copies_count: bool       # all partials are combined: whoever has copies does not ask for partials
 
 
-Rules.GO = Rules(*[False] * 8)
-Rules.OURS = Rules(*[True] * 8)
+Rules.GO = Rules(*[False] * 12)
+Rules.OURS = Rules(*[True] * 12)
 
 
 class Failure(Exception):
@@ -50,6 +56,8 @@ class Row:
     place: int
     tags: list     # of TagValue
     fields: list   # of FieldValue
+    keys: tuple    # of group_by
+    number: object # of top
 
 
 # ------------------------------------------------------------------- cells
@@ -75,7 +83,7 @@ def projected(request):
     return [(family.name, tag) for family in request.tag_projection.tag_families for tag in family.tags]
 
 
-def layout_of_groups(request, catalog, groups):
+def layout_of_groups(request, catalog, groups, rules):
     """Several groups: (tags, fields) of the answer, from the schemas and the client's projections."""
     tags = list(request.tag_projection.tag_families) and projected(request)
     fields = list(request.field_projection.names)
@@ -88,7 +96,21 @@ def layout_of_groups(request, catalog, groups):
     if not fields:
         fields = list(dict.fromkeys(field for group in groups
                                     for field in catalog.field_types(group, request.name)))
+    if rules.group_in_groups:
+        tags += [key for key in keys_of(request) if key not in tags]
     return tags, fields
+
+
+def keys_of(request):
+    """(family, name) of the tags in group_by: those of its first family."""
+    families = request.group_by.tag_projection.tag_families
+    return [(families[0].name, tag) for tag in families[0].tags] if families else []
+
+
+def hidden_field(request):
+    """The field of top, when it is not projected."""
+    name = request.top.field_name if request.HasField("top") and request.top.number > 0 else ""
+    return name if name not in request.field_projection.names else ""
 
 
 def layout_of_frame(frame):
@@ -121,6 +143,8 @@ def rows_of(frame, source, group, tags, fields, order_tag, request, rules):
     if order_tag and order_column is None:
         raise Failure(f"vec distributed plan: merge rows: row merge: OrderBy tag "
                       f"{'.'.join(order_tag)} not found in merged-batch schema")
+    key_columns = [column_cells(frame, TAG, *key) for key in keys_of(request)]
+    top_column = column_cells(frame, FIELD, "", request.top.field_name) if request.HasField("top") else None
     rows = []
     for at in range(frame.rows):
         time = meta[TIMESTAMP][at]
@@ -130,7 +154,9 @@ def rows_of(frame, source, group, tags, fields, order_tag, request, rules):
             key = (1, int_image(time) if rules.signed_time else struct.pack(">q", time))
         rows.append(Row(key, time, meta[SERIES][at] % (1 << 64), meta[VERSION][at], group, source, at,
                         [tag_value(*pick(column, at)) for column in tag_columns],
-                        [field_value(*pick(column, at)) for column in field_columns]))
+                        [field_value(*pick(column, at)) for column in field_columns],
+                        tuple(key_part(*pick(column, at), rules.null_key_apart) for column in key_columns),
+                        number_of(*pick(top_column, at))))
     rows.sort(key=lambda row: row.key, reverse=descending(request))
     for place, row in enumerate(rows):
         row.place = place
@@ -209,7 +235,7 @@ def merge(request, catalog, frames, rules):
     hidden = order_tag is not None and order_tag not in projected(request)
     sources = [(group, frame) for group in range(len(groups)) for _, frame in frames[group] if frame.rows]
     if len(groups) > 1:
-        tags, fields = layout_of_groups(request, catalog, groups)
+        tags, fields = layout_of_groups(request, catalog, groups, rules)
     elif sources:
         tags, fields = layout_of_frame(sources[0][1])
     else:
@@ -223,6 +249,10 @@ def merge(request, catalog, frames, rules):
     merged = [row for window in windows(rows, request, rules) for row in survivors(window, rules)]
     if all(catalog.measure(group, request.name).index_mode for group in groups):
         merged = list(once_per_series(merged))
+    if request.HasField("group_by"):
+        merged = first_of_groups(merged)
+    if request.HasField("top"):
+        merged = best(merged, request.top, lambda row: row.number)
     left_out = frozenset(at for at, tag in enumerate(tags) if hidden and len(groups) == 1 and
                          (tag == order_tag if rules.hide_exactly else tag[1] == order_tag[1]))
     return cut(merged, request, rules), tags, fields, left_out
@@ -230,7 +260,7 @@ def merge(request, catalog, frames, rules):
 
 # ------------------------------------------------------------------ answer
 
-def data_point(row, tags, fields, left_out):
+def data_point(row, tags, fields, left_out, without_field):
     point = message("measure.v1.DataPoint", {})
     set_nanoseconds(point.timestamp, row.time)
     point.timestamp.SetInParent()
@@ -243,18 +273,19 @@ def data_point(row, tags, fields, left_out):
             families[family] = point.tag_families.add(name=family)
         families[family].tags.add(key=name, value=value)
     for name, value in zip(fields, row.fields):
-        point.fields.add(name=name, value=value)
+        if name != without_field:
+            point.fields.add(name=name, value=value)
     return point
 
 
 def answer(request, catalog, frames, rules):
     """The data points of the answer. Raises Failure."""
     rows, tags, fields, left_out = merge(request, catalog, frames, rules)
-    return [data_point(row, tags, fields, left_out) for row in rows]
+    return [data_point(row, tags, fields, left_out, hidden_field(request)) for row in rows]
 
 
-def answers_of_any_order(request, catalog, frames, rules, most=5000):
-    """Every answer that some order of the nodes gives; each group's nodes may come in an order of its own."""
+def orders_of_nodes(frames, most=5000):
+    """The frames in every order of the nodes; each group's nodes may come in an order of its own."""
     orders = [list(itertools.permutations(nodes)) for nodes in frames]
     for chosen in itertools.islice(itertools.product(*orders), most):
-        yield answer(request, catalog, [list(nodes) for nodes in chosen], rules)
+        yield [list(nodes) for nodes in chosen]
