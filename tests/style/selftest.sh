@@ -152,4 +152,16 @@ clean_tree
 echo 'def broken(:' >tests/broken.py
 catches 'scripts: a Python file that does not parse' 'does not parse' "$here/scripts.sh" .
 
+clean_tree
+cp "$here/../../.clang-tidy" .
+file=$PWD/liaison/http2/link.c
+printf '%s\n' 'int link_size(void)' '{' '    for (int i = 0; i < 3; i++)' '        if (i == 2)' \
+    '            return i;' '        else' '            return 0;' '    return 1;' '}' >>frame/msg.c
+printf '[{"directory": "%s", "file": "%s", "command": "cc -I. -c %s"}]' "$PWD" "$file" "$file" \
+    >compile_commands.json
+silent 'tidy: silent on a clean file' "$here/tidy.sh" "$PWD" "$file"
+cp frame/msg.c "$file"
+catches 'tidy: statements without braces' 'readability-braces-around-statements' \
+    "$here/tidy.sh" "$PWD" "$file"
+
 exit "$failed"
