@@ -61,7 +61,7 @@ void dump_text_put(struct dump_text *text, const char *fmt, ...)
     char buf[400];
     va_list args;
     va_start(args, fmt);
-    int len = vsnprintf(buf, sizeof buf, fmt, args);
+    int len = vsnprintf(buf, sizeof buf, fmt, args); /* NOLINT(clang-analyzer-valist.*) */
     va_end(args);
     if (len > 0) {
         append(text, buf, (size_t)len < sizeof buf ? (size_t)len : sizeof buf - 1);

@@ -63,7 +63,8 @@ bool base64_decode(struct slice text, uint8_t *bytes, size_t *len_out)
 
 char *base64_encode(struct slice bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     char *text = calloc(1, (bytes.len + 2) / 3 * 4 + 1);
     if (text == NULL) {
         abort();
@@ -76,8 +77,8 @@ char *base64_encode(struct slice bytes)
         bits |= left > 2 ? bytes.ptr[i + 2] : 0;
         *at++ = digits[bits >> 18];
         *at++ = digits[bits >> 12 & 63];
-        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
-        *at++ = left > 2 ? digits[bits & 63] : '=';
+        *at++ = digits[left > 1 ? bits >> 6 & 63 : 64];
+        *at++ = digits[left > 2 ? bits & 63 : 64];
     }
     return text;
 }

@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +24,8 @@ struct writer {
 /* Escaping is jansson's; it takes UTF-8 only. */
 static void write_string(struct writer *writer, const char *text)
 {
-    json_t *string = json_string(text == NULL ? "" : text);
+    text = text == NULL ? "" : text;
+    json_t *string = json_string(text);
     if (string == NULL) {
         char *clean = utf8_replace(slice_str(text));
         string = json_string(clean);
@@ -35,47 +35,53 @@ static void write_string(struct writer *writer, const char *text)
     json_decref(string);
 }
 
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 /* "time_range" → "timeRange". */
 static void write_name(struct writer *writer, const char *name)
 {
-    fputc('"', writer->out);
-    bool raise = false;
-    for (; *name != '\0'; name++) {
-        if (*name == '_') {
-            raise = true;
+    char text[128];
+    size_t len = 0;
+    for (; *name != '\0' && len < sizeof text - 1; name++) {
+        if (*name == '_' && name[1] != '\0') {
+            name++;
+            text[len++] = upper(*name);
         } else {
-            fputc(raise ? toupper((unsigned char)*name) : *name, writer->out);
-            raise = false;
+            text[len++] = *name;
         }
     }
-    fputs("\":", writer->out);
+    text[len] = '\0';
+    (void)fprintf(writer->out, "\"%s\":", text);
 }
 
 /* The fewest digits that read back as the same number. */
 static void write_double(struct writer *writer, double value)
 {
     if (isnan(value)) {
-        fputs("\"NaN\"", writer->out);
+        (void)fputs("\"NaN\"", writer->out);
         return;
     }
     if (isinf(value)) {
-        fputs(value > 0 ? "\"Infinity\"" : "\"-Infinity\"", writer->out);
+        (void)fputs(value > 0 ? "\"Infinity\"" : "\"-Infinity\"", writer->out);
         return;
     }
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
             break;
         }
     }
-    fputs(text, writer->out);
+    (void)fputs(text, writer->out);
 }
 
 static void write_bytes(struct writer *writer, const ProtobufCBinaryData *bytes)
 {
     char *text = base64_encode(slice_of(bytes->data, bytes->len));
-    fprintf(writer->out, "\"%s\"", text);
+    (void)fprintf(writer->out, "\"%s\"", text);
     free(text);
 }
 
@@ -83,16 +89,18 @@ static void write_enum(struct writer *writer, const ProtobufCEnumDescriptor *des
 {
     const ProtobufCEnumValue *known = protobuf_c_enum_descriptor_get_value(descriptor, value);
     if (strcmp(descriptor->name, "google.protobuf.NullValue") == 0) {
-        fputs("null", writer->out);
+        (void)fputs("null", writer->out);
     } else if (known != NULL) {
-        fprintf(writer->out, "\"%s\"", known->name);
+        (void)fprintf(writer->out, "\"%s\"", known->name);
     } else {
-        fprintf(writer->out, "%d", value);
+        (void)fprintf(writer->out, "%d", value);
     }
 }
 
+/* Messages nest as deep as the request that was read, which was checked. */
 static void write_message(struct writer *writer, const ProtobufCMessage *message);
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_value(struct writer *writer, const ProtobufCFieldDescriptor *field,
                         const void *member)
 {
@@ -100,20 +108,20 @@ static void write_value(struct writer *writer, const ProtobufCFieldDescriptor *f
     case PROTOBUF_C_TYPE_INT32:
     case PROTOBUF_C_TYPE_SINT32:
     case PROTOBUF_C_TYPE_SFIXED32:
-        fprintf(writer->out, "%" PRId32, *(const int32_t *)member);
+        (void)fprintf(writer->out, "%" PRId32, *(const int32_t *)member);
         return;
     case PROTOBUF_C_TYPE_UINT32:
     case PROTOBUF_C_TYPE_FIXED32:
-        fprintf(writer->out, "%" PRIu32, *(const uint32_t *)member);
+        (void)fprintf(writer->out, "%" PRIu32, *(const uint32_t *)member);
         return;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_SINT64:
     case PROTOBUF_C_TYPE_SFIXED64:
-        fprintf(writer->out, "\"%" PRId64 "\"", *(const int64_t *)member);
+        (void)fprintf(writer->out, "\"%" PRId64 "\"", *(const int64_t *)member);
         return;
     case PROTOBUF_C_TYPE_UINT64:
     case PROTOBUF_C_TYPE_FIXED64:
-        fprintf(writer->out, "\"%" PRIu64 "\"", *(const uint64_t *)member);
+        (void)fprintf(writer->out, "\"%" PRIu64 "\"", *(const uint64_t *)member);
         return;
     case PROTOBUF_C_TYPE_FLOAT:
         write_double(writer, (double)*(const float *)member);
@@ -122,7 +130,7 @@ static void write_value(struct writer *writer, const ProtobufCFieldDescriptor *f
         write_double(writer, *(const double *)member);
         return;
     case PROTOBUF_C_TYPE_BOOL:
-        fputs(*(const protobuf_c_boolean *)member ? "true" : "false", writer->out);
+        (void)fputs(*(const protobuf_c_boolean *)member ? "true" : "false", writer->out);
         return;
     case PROTOBUF_C_TYPE_ENUM:
         write_enum(writer, field->descriptor, *(const int *)member);
@@ -154,38 +162,41 @@ static bool is_unset(const ProtobufCFieldDescriptor *field, const void *member)
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_array(struct writer *writer, const ProtobufCFieldDescriptor *field,
                         const uint8_t *elements, size_t count)
 {
-    fputc('[', writer->out);
+    (void)fputc('[', writer->out);
     for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "" : ",", writer->out);
+        (void)fputs(i == 0 ? "" : ",", writer->out);
         write_value(writer, field, elements + i * pbjson_scalar_size(field->type));
     }
-    fputc(']', writer->out);
+    (void)fputc(']', writer->out);
 }
 
 /* Keys are strings in JSON whatever their type. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_key(struct writer *writer, const ProtobufCFieldDescriptor *field,
                       const void *member)
 {
     bool quoted = field->type == PROTOBUF_C_TYPE_STRING || pbjson_scalar_size(field->type) == 8;
-    fputs(quoted ? "" : "\"", writer->out);
+    (void)fputs(quoted ? "" : "\"", writer->out);
     write_value(writer, field, member);
-    fputs(quoted ? ":" : "\":", writer->out);
+    (void)fputs(quoted ? ":" : "\":", writer->out);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_map(struct writer *writer, ProtobufCMessage *const *entries, size_t count)
 {
-    fputc('{', writer->out);
+    (void)fputc('{', writer->out);
     for (size_t i = 0; i < count; i++) {
         const ProtobufCFieldDescriptor *fields = entries[i]->descriptor->fields;
         const uint8_t *entry = (const uint8_t *)entries[i];
-        fputs(i == 0 ? "" : ",", writer->out);
+        (void)fputs(i == 0 ? "" : ",", writer->out);
         write_key(writer, &fields[0], entry + fields[0].offset);
         write_value(writer, &fields[1], entry + fields[1].offset);
     }
-    fputc('}', writer->out);
+    (void)fputc('}', writer->out);
 }
 
 static bool is_oneof(const ProtobufCFieldDescriptor *field)
@@ -210,6 +221,7 @@ static bool is_wanted(const struct writer *writer, const ProtobufCMessage *messa
     return !is_unset(field, base + field->offset);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_field(struct writer *writer, const ProtobufCMessage *message,
                         const ProtobufCFieldDescriptor *field)
 {
@@ -232,13 +244,14 @@ static void write_timestamp(struct writer *writer, const ProtobufCMessage *messa
 {
     char text[RFC3339_SIZE];
     rfc3339_print(moment_of((const Google__Protobuf__Timestamp *)message), text);
-    fprintf(writer->out, "\"%s\"", text);
+    (void)fprintf(writer->out, "\"%s\"", text);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static void write_message(struct writer *writer, const ProtobufCMessage *message)
 {
     if (message == NULL) {
-        fputs("null", writer->out);
+        (void)fputs("null", writer->out);
         return;
     }
     if (message->descriptor == &google__protobuf__timestamp__descriptor) {
@@ -246,17 +259,17 @@ static void write_message(struct writer *writer, const ProtobufCMessage *message
         return;
     }
     const char *comma = "";
-    fputc('{', writer->out);
+    (void)fputc('{', writer->out);
     for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
         if (is_wanted(writer, message, field)) {
-            fputs(comma, writer->out);
+            (void)fputs(comma, writer->out);
             write_name(writer, field->name);
             write_field(writer, message, field);
             comma = ",";
         }
     }
-    fputc('}', writer->out);
+    (void)fputc('}', writer->out);
 }
 
 char *pbjson_write(const ProtobufCMessage *message, enum pbjson_fields fields)
@@ -268,6 +281,6 @@ char *pbjson_write(const ProtobufCMessage *message, enum pbjson_fields fields)
         return NULL;
     }
     write_message(&writer, message);
-    fclose(writer.out);
+    (void)fclose(writer.out);
     return text;
 }

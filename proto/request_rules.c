@@ -67,10 +67,10 @@ static void add_moment(struct text *text, const char *name,
 
 void request_rules_range_text(const Banyandb__Model__V1__TimeRange *range, char *to, size_t size)
 {
-    struct text text = {.len = 0};
-    add_moment(&text, "begin", range->begin);
-    add_moment(&text, "end", range->end);
-    (void)snprintf(to, size, "%s", text.bytes);
+    struct text moments = {.len = 0};
+    add_moment(&moments, "begin", range->begin);
+    add_moment(&moments, "end", range->end);
+    (void)snprintf(to, size, "%s", moments.bytes);
 }
 
 /* NULL = nothing is wrong. */

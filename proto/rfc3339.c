@@ -118,7 +118,8 @@ void rfc3339_print(struct moment moment, char text[RFC3339_SIZE])
     struct tm tm;
     time_t seconds = (time_t)moment.seconds;
     if (gmtime_r(&seconds, &tm) == NULL || tm.tm_year + 1900 > 9999 || tm.tm_year + 1900 < 1) {
-        snprintf(text, RFC3339_SIZE, "%lld.%09d", (long long)moment.seconds, (int)moment.nanos);
+        (void)snprintf(text, RFC3339_SIZE, "%lld.%09d", (long long)moment.seconds,
+                       (int)moment.nanos);
         return; /* no such text: the number says as much */
     }
     size_t len =
@@ -134,5 +135,5 @@ void rfc3339_print(struct moment moment, char text[RFC3339_SIZE])
     if (digits > 0) {
         len += (size_t)snprintf(text + len, RFC3339_SIZE - len, ".%0*d", digits, shown);
     }
-    snprintf(text + len, RFC3339_SIZE - len, "Z");
+    (void)snprintf(text + len, RFC3339_SIZE - len, "Z");
 }

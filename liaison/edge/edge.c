@@ -3,6 +3,8 @@
 #include "liaison/edge/edge.h"
 
 #include "liaison/edge/admission.h"
+#include "liaison/edge/cluster_state.h"
+#include "liaison/edge/current_node.h"
 #include "liaison/edge/health.h"
 #include "liaison/edge/measure.h"
 
@@ -12,7 +14,10 @@
 #define PUBLISH_MS    500
 #define SMALL_REQUEST ((size_t)64 << 10)
 
-static const struct service_method *const services[] = {measure_methods, health_methods};
+static const struct service_method *const services[] = {
+    measure_methods,      health_methods,      cluster_state_methods,
+    current_node_methods, api_version_methods, NULL,
+};
 
 struct edge {
     struct edge_setup setup;
@@ -20,6 +25,7 @@ struct edge {
     struct admission *admission; /* own */
     struct health health;
     struct charge charge;
+    int64_t started_at;          /* ns since the epoch */
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
     void (*on_drained)(void *owner);
@@ -34,6 +40,26 @@ struct budget *edge_budget(struct edge *edge)
 struct health *edge_health(struct edge *edge)
 {
     return &edge->health;
+}
+
+const struct options *edge_options(const struct edge *edge)
+{
+    return edge->setup.options;
+}
+
+int64_t edge_started_at(const struct edge *edge)
+{
+    return edge->started_at;
+}
+
+void edge_survey(struct edge *edge,
+                 void (*on_done)(void *owner, const struct survey_result *result), void *owner)
+{
+    survey_begin(&(struct survey_setup){.loop = edge->setup.loop,
+                                        .executors = edge->setup.executors,
+                                        .executor_count = edge->setup.executor_count,
+                                        .on_done = on_done,
+                                        .owner = owner});
 }
 
 static void publish(struct edge *edge)
@@ -94,16 +120,24 @@ void edge_abandon(struct edge *edge, struct job *job)
 
 /* Calls */
 
-static const struct service_method *find_method(struct slice path)
+static const struct service_method *find_in(const struct service_method *methods, struct slice path)
 {
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
-        for (const struct service_method *method = services[i]; method->path != NULL; method++) {
-            if (slice_equal(path, slice_str(method->path))) {
-                return method;
-            }
+    for (; methods->path != NULL; methods++) {
+        if (slice_equal(path, slice_str(methods->path))) {
+            return methods;
         }
     }
     return NULL;
+}
+
+static const struct service_method *find_method(struct slice path)
+{
+    const struct service_method *found = NULL;
+    for (const struct service_method *const *service = services; *service != NULL && found == NULL;
+         service++) {
+        found = find_in(*service, path);
+    }
+    return found;
 }
 
 static void on_open(void *owner, struct exchange *exchange, const struct exchange_head *head)
@@ -190,6 +224,7 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
         abort();
     }
     edge->setup = *setup;
+    edge->started_at = loop_wall_ns();
     edge->charge.shared = &setup->budget->held;
     health_init(&edge->health);
     edge->server = open_server(edge, err);
@@ -231,6 +266,16 @@ void edge_drain(struct edge *edge, void (*on_drained)(void *owner), void *owner)
     server_drain(edge->server, on_server_drained);
 }
 
+void edge_end(struct edge *edge)
+{
+    admission_end(edge->admission);
+}
+
+static void reap(void *object)
+{
+    free(object);
+}
+
 void edge_close(struct edge **edge)
 {
     struct edge *closed = *edge;
@@ -238,8 +283,9 @@ void edge_close(struct edge **edge)
     if (closed == NULL) {
         return;
     }
+    health_end_watches(&closed->health);
     server_close(&closed->server);
     admission_close(&closed->admission);
     loop_timer_fini(&closed->publish);
-    free(closed);
+    loop_reap(closed->setup.loop, closed, reap); /* after the server has told of its last calls */
 }

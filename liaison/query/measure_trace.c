@@ -7,6 +7,7 @@
 
 #include "proto/request_rules.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,30 +44,43 @@ static struct trace_span *open_span(struct measure_trace *trace, const char *nam
     return trace_span(trace->tree, trace->execution, loop_wall_ns(), "%s", name);
 }
 
+struct text {
+    char bytes[2048];
+    size_t used;
+};
+
+static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What does not fit is left out. */
+static void add(struct text *text, const char *format, ...)
+{
+    size_t room = sizeof text->bytes - text->used;
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(text->bytes + text->used, room, format, arguments);
+    va_end(arguments);
+    text->used += len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;
+}
+
+static void add_selectors(struct text *text, const struct request_group *group)
+{
+    add(text, "%s%.*s:[", text->used == 0 ? "" : " ", SLICE_ARG(group->name));
+    for (size_t i = 0; i < group->selector_count; i++) {
+        add(text, "%s%.*s", i == 0 ? "" : " ", SLICE_ARG(group->selectors[i]));
+    }
+    add(text, "]");
+}
+
 /* As Go prints a map of lists. */
 static void tag_selectors(struct measure_trace *trace)
 {
-    char text[2048];
-    size_t used = (size_t)snprintf(text, sizeof text, "map[");
-    bool first = true;
+    struct text text = {.used = 0};
     for (size_t i = 0; i < trace->request->group_count; i++) {
-        const struct request_group *group = &trace->request->groups[i];
-        for (size_t j = 0; j < group->selector_count && used < sizeof text - 2; j++) {
-            const char *open = j > 0 ? " " : first ? "" : " ";
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s", open);
-            if (j == 0 && used < sizeof text - 2) {
-                used += (size_t)snprintf(text + used, sizeof text - used, "%.*s:[",
-                                         SLICE_ARG(group->name));
-            }
-            if (used < sizeof text - 2) {
-                used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s",
-                                         SLICE_ARG(group->selectors[j]),
-                                         j + 1 == group->selector_count ? "]" : "");
-            }
-            first = false;
+        if (trace->request->groups[i].selector_count > 0) {
+            add_selectors(&text, &trace->request->groups[i]);
         }
     }
-    trace_tag(trace->execution, "node_selectors", "%s]", text);
+    trace_tag(trace->execution, "node_selectors", "map[%.*s]", (int)text.used, text.bytes);
 }
 
 static void tag_execution(struct measure_trace *trace)

@@ -19,7 +19,7 @@ struct trace_span *query_trace_execute(struct query_trace *trace, const char *fo
     char name[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
+    (void)vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
     trace->execution = trace_span(trace->tree, trace->root, loop_wall_ns(), "%s", name);
     return trace->execution;
