@@ -54,6 +54,8 @@
       "Strings in answers that are not UTF-8: clients may refuse the answers.", "")                \
     X(METRIC_REFUSED, COUNTER, "bydb_refused_queries_total",                                       \
       "Queries refused for memory or for lack of a place.", "reason")                              \
+    X(METRIC_CUT, COUNTER, "bydb_cut_answers_total",                                               \
+      "Answers given up because the client took too little of them.", "")                          \
     X(METRIC_FRAMES, COUNTER, "bydb_frames_decoded_total", "Frames decoded.", "version")           \
     X(METRIC_NODE_UP, GAUGE, "bydb_node_up",                                                       \
       "Executors that have a healthy connection to the node.", "node")                             \

@@ -49,7 +49,7 @@ OPTION(STRING, ports_file, "", WORKS, "file", "write the ports that are listened
 OPTION(BOOL, reuse_port, "false", WORKS, "", "share the port with another generation of this program")
 OPTION(DURATION, drain_delay, "0s", WORKS, "", "after SIGTERM: how long NOT_SERVING is shown before the listener closes")
 OPTION(DURATION, grace, "10s", WORKS, "", "after that: how long running queries may go on")
-OPTION(DURATION, client_stall_timeout, "1m", WORKS, "", "reset a client that takes nothing of its answer for so long")
+OPTION(DURATION, client_stall_timeout, "1m", WORKS, "", "reset a client that takes less than 64 KiB of its answer in so long")
 OPTION(STRING, upstream_liaison, "", REFUSES, "host:port", "a Go liaison that gets all calls which are not ours")
 OPTION(RATIO, grpc_buffer_memory_ratio, "0.1", IGNORED, "", "")
 OPTION(BOOL, enable_query_access_log, "false", WARNS, "", "write a line for each query")

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#define MODULE        "GRPC"
 #define MAX_STREAMS   1000
 #define PUBLISH_MS    500
 #define SMALL_REQUEST ((size_t)64 << 10)
@@ -187,6 +188,15 @@ static void on_gone(void *owner, struct exchange *exchange, const struct error *
     }
 }
 
+static void on_cut(void *owner, struct exchange *exchange, const struct error *why)
+{
+    const struct edge *edge = owner;
+    const char *no_labels[1] = {NULL};
+    metrics_add(metrics_series(edge->setup.metrics, METRIC_CUT, no_labels), 1);
+    log_warn(edge->setup.log, MODULE, "an answer was cut; client=%s reason=%s",
+             exchange_peer(exchange), why->text);
+}
+
 /* Life */
 
 static void on_server_drained(void *owner)
@@ -204,6 +214,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
         .on_half_close = on_half_close,
         .on_gone = on_gone,
         .admit = on_admit,
+        .on_cut = on_cut,
     };
     const struct server_options server = {
         .host = options->grpc_host,

@@ -54,6 +54,13 @@ static void tell_gone(struct exchange *exchange, const struct error *why)
     events(exchange)->on_gone(owner(exchange), exchange, why);
 }
 
+static void tell_cut(struct exchange *exchange, const struct error *why)
+{
+    if (events(exchange)->on_cut != NULL) {
+        events(exchange)->on_cut(owner(exchange), exchange, why);
+    }
+}
+
 /* Ends the call from this side and tells the user, if he knows it. */
 static void fail(struct exchange *exchange, const struct error *why)
 {
@@ -93,8 +100,12 @@ bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t time
     const bool receives = is_cut_short(exchange);
     struct error why;
     if (sends && now - stream->moved_at >= timeout_ns) {
-        error_set(&why, ERROR_UNAVAILABLE, "the client took no part of the answer for %llu ms", ms);
+        error_set(&why, ERROR_UNAVAILABLE,
+                  "the client took %zu bytes of the answer in %llu ms, at least %zu are expected; "
+                  "%zu were still to be read",
+                  stream->moved, ms, STREAM_PACE, stream->out.len);
         give_up(exchange, &why);
+        tell_cut(exchange, &why);
         return false;
     }
     if (receives && now - stream->came_at >= timeout_ns) {

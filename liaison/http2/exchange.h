@@ -48,6 +48,6 @@ void exchange_on_stream_close(struct exchange *exchange, uint32_t http2_code);
 /* The connection is lost: on_gone if due, then the reap list. */
 void exchange_on_closed(struct exchange *exchange, const struct error *why);
 
-/* Gives it up if bytes of its answer wait, or the rest of a message is to come, and nothing has
- * moved for so long. True: something is still waited for. */
+/* Gives it up if bytes of its answer wait and less than STREAM_PACE were taken for so long, or if
+ * the rest of a message is to come and nothing of it did. True: something is still waited for. */
 bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns);

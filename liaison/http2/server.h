@@ -38,6 +38,9 @@ struct server_events {
     /* Asked before a message of this declared size is received; false refuses it and fails the call
      * with err. May be NULL: only the limit counts. */
     bool (*admit)(void *owner, size_t declared, struct error *err);
+    /* For the log; may be NULL. An answer is given up, perhaps after the user had finished, because
+     * the client takes too little of it. */
+    void (*on_cut)(void *owner, struct exchange *exchange, const struct error *why);
     /* For the log; may be NULL. A client ("ip:port") has gone, and why. */
     void (*on_disconnect)(void *owner, const char *peer, const struct error *why);
 };
@@ -55,8 +58,8 @@ struct server_options {
     struct ssl_ctx_st *tls;          /* borrow; NULL = h2c */
     size_t max_message_bytes;        /* of a request; larger: RESOURCE_EXHAUSTED */
     uint32_t max_concurrent_streams; /* announced to clients */
-    /* A response none of which could be sent for so long is reset; likewise a message that stops
-     * arriving. 0 = never. */
+    /* A response of which less than 64 KiB could be sent for so long is reset; likewise a message
+     * that stops arriving. 0 = never. */
     uint64_t stall_timeout_ms;
     uint64_t greeting_timeout_ms; /* from accept to the client's SETTINGS; 0 = 20,000 */
     struct charge *charge;        /* borrow: pays for messages, responses and wire buffers */

@@ -17,6 +17,12 @@ void stream_init(struct stream *stream, struct h2 *h2, size_t max_header_bytes,
     chain_init(&stream->out, h2->charge);
 }
 
+static void begin_pace(struct stream *stream)
+{
+    stream->moved = 0;
+    stream->moved_at = loop_now(stream->h2->loop);
+}
+
 static void drop_out(struct stream *stream)
 {
     gather_shelter(stream->h2->gather, &stream->out);
@@ -76,7 +82,10 @@ static int send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8
     if (stream == NULL) {
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
-    stream->moved_at = loop_now(stream->h2->loop);
+    stream->moved += length;
+    if (stream->moved >= STREAM_PACE) {
+        begin_pace(stream);
+    }
     return h2_send_data(user, frame_header, &stream->out, length);
 }
 
@@ -106,7 +115,7 @@ void stream_send(struct stream *stream, struct chain *message)
     grpc_write_prefix(prefix, (uint32_t)message->len);
     chain_prepend(message, slice_of(prefix, sizeof prefix));
     if (stream->out.len == 0) {
-        stream->moved_at = loop_now(stream->h2->loop);
+        begin_pace(stream);
     }
     chain_join(message, &stream->out);
     resume(stream);

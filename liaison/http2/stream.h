@@ -9,6 +9,9 @@
 #include "liaison/http2/headers.h"
 #include "liaison/http2/inbox.h"
 
+/* What a peer has to take between two looks at whether it takes anything. */
+#define STREAM_PACE ((size_t)64 << 10)
+
 /* Embedded by its owner. */
 struct stream {
     struct h2 *h2;          /* borrow: outlives its streams */
@@ -20,7 +23,9 @@ struct stream {
     bool out_waits;    /* nghttp2 asked for bytes when there were none */
     bool input_held;   /* the peer's window is not opened again */
     size_t input_owed; /* bytes received meanwhile */
-    uint64_t moved_at; /* loop_now when bytes last left, or came into the empty chain */
+    uint64_t moved_at; /* loop_now when STREAM_PACE bytes had left since the last such moment, or
+                          when some came into the empty chain */
+    size_t moved;      /* bytes that have left since */
     uint64_t came_at;  /* loop_now when DATA last came; kept by its owner */
     /* The last byte is being sent: may submit trailers. NULL = END_STREAM says it all. */
     void (*on_out_complete)(struct stream *stream);

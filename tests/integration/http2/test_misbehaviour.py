@@ -338,6 +338,22 @@ def test_stalled_window_is_reset(echo):
     client.close()
 
 
+def test_a_trickle_is_reset(echo):
+    """Something is taken all the time, but far less than could be waited for."""
+    server = echo("--stall", 600)
+    client = Raw(server.port, settings=[(4, 1024)])
+    client.request(1, message(b"1000000"), "/test.Echo/Big")
+    answer, taken = client.answer(1), 0
+    client.socket.settimeout(10)
+    while answer.reset is None and client.read():
+        if len(answer.body) > taken:
+            time.sleep(0.05)
+            gained, taken = len(answer.body) - taken, len(answer.body)
+            client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", gained)))
+    assert answer.reset == 8 and 2048 < len(answer.body) < 65536
+    client.close()
+
+
 def test_stalled_socket_is_closed(echo):
     server = echo("--stall", 400)
     client = Raw(server.port, settings=[(4, 0x7FFFFFFF)], receive_buffer=4096)
