@@ -37,7 +37,7 @@ static void write_string(struct writer *writer, const char *text)
 
 static char upper(char c)
 {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
 }
 
 /* "time_range" → "timeRange". */
