@@ -17,10 +17,10 @@
 
 SECTION("Queries")
 OPTION(DURATION, dst_broadcast_timeout, "15s", WORKS, "", "how long the data nodes may take to answer a query")
-OPTION(DURATION, dst_slow_query, "5s", WARNS, "", "log queries that took longer; 0 = off")
+OPTION(DURATION, dst_slow_query, "5s", WORKS, "", "log queries that took longer; 0 = off")
 OPTION(BOOL, measure_vectorized_enabled, "true", WORKS, "", "the columnar wire mode; there is no other here")
 OPTION(INT, measure_vectorized_query_memory_mib, "256", WORKS, "", "what one query may hold, in MiB")
-OPTION(DURATION, measure_metadata_cache_wait_duration, "0s", WARNS, "", "how long a query waits for a schema revision it asks for")
+OPTION(DURATION, measure_metadata_cache_wait_duration, "0s", WORKS, "", "how long a query waits for a schema revision it asks for")
 OPTION(STRING, data_node_selector, "", WORKS, "selector", "labels of the nodes of stage hot")
 OPTION(LIST, measure_frame_versions, "4", WORKS, "versions", "frame versions taken from data nodes: 4, or 3,4 while a cluster is upgraded")
 OPTION(ENUM, aggregation, "exact", WORKS, "exact|rows|pushdown", "combine partials only when that is exact, never, or always")
