@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libevent's own HTTP server, kept small: two paths, GET and HEAD, no bodies. */
+/* libevent's own HTTP server, kept small: three paths, GET and HEAD, no bodies. */
 #include "liaison/admin.h"
 
 #include "liaison/own.h"
@@ -58,11 +58,41 @@ static void on_health(struct evhttp_request *request, void *owner)
               why.text);
 }
 
+struct admin_request {
+    struct evhttp_request *http; /* borrow: libevent's; NULL when its connection is gone */
+};
+
+static void on_gone(struct evhttp_connection *connection, void *owner)
+{
+    (void)connection;
+    ((struct admin_request *)owner)->http = NULL;
+}
+
+static void on_nodes(struct evhttp_request *http, void *owner)
+{
+    struct admin *admin = owner;
+    struct admin_request *request = own_array(1, sizeof *request);
+    request->http = http;
+    evhttp_connection_set_closecb(evhttp_request_get_connection(http), on_gone, request);
+    admin->setup.on_nodes(admin->setup.owner, request);
+}
+
+void admin_reply(struct admin_request **request, const char *json)
+{
+    struct evhttp_request *http = (*request)->http;
+    free(*request);
+    *request = NULL;
+    if (http != NULL) {
+        evhttp_connection_set_closecb(evhttp_request_get_connection(http), NULL, NULL);
+        send_text(http, HTTP_OK, "OK", "application/json", json);
+    }
+}
+
 static void on_other(struct evhttp_request *request, void *owner)
 {
     (void)owner;
     send_text(request, HTTP_NOTFOUND, "Not Found", "text/plain; charset=utf-8",
-              "not found: /metrics and /healthz are here\n");
+              "not found: /metrics, /healthz and /nodes are here\n");
 }
 
 /* ":2121", "host:2121", "[::1]:2121" */
@@ -135,6 +165,9 @@ struct admin *admin_open(const struct admin_setup *setup, struct error *err)
     evhttp_set_max_body_size(admin->http, MAX_BODY_BYTES);
     evhttp_set_cb(admin->http, "/metrics", on_metrics, admin);
     evhttp_set_cb(admin->http, "/healthz", on_health, admin);
+    if (setup->on_nodes != NULL) {
+        evhttp_set_cb(admin->http, "/nodes", on_nodes, admin);
+    }
     evhttp_set_gencb(admin->http, on_other, admin);
     if (!bind_address(admin, err)) {
         admin_close(&admin);

@@ -13,6 +13,7 @@
 #include "liaison/cluster/cluster.h"
 #include "liaison/dump.h"
 #include "liaison/edge/edge.h"
+#include "liaison/nodes_page.h"
 #include "liaison/slack.h"
 
 #include <event2/event.h>
@@ -116,7 +117,7 @@ static bool write_ports(const struct liaison *liaison, struct error *err)
         return true;
     }
     char temporary[4096];
-    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    (void)snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(temporary, "w");
     bool written =
         file != NULL && fprintf(file, "{\"grpc\":%u,\"observability\":%u}\n",
@@ -186,6 +187,26 @@ static bool is_ready(void *owner, struct error *why)
     return cluster_is_ready(liaison->cluster, why);
 }
 
+/* /nodes: the executors are asked, then the page is written. */
+
+static void on_nodes_known(void *owner, const struct survey_result *result)
+{
+    struct admin_request *request = owner;
+    char *page = nodes_page_text(result);
+    admin_reply(&request, page);
+    free(page);
+}
+
+static void on_nodes(void *owner, struct admin_request *request)
+{
+    struct liaison *liaison = owner;
+    survey_begin(&(struct survey_setup){.loop = liaison->control,
+                                        .executors = liaison->executors,
+                                        .executor_count = liaison->executor_count,
+                                        .on_done = on_nodes_known,
+                                        .owner = request});
+}
+
 static bool open_cluster(struct liaison *liaison, struct error *err)
 {
     const struct cluster_setup setup = {
@@ -208,6 +229,7 @@ static bool open_admin(struct liaison *liaison, struct error *err)
         .address = liaison->options.observability_listener_addr,
         .metrics = liaison->metrics,
         .is_ready = is_ready,
+        .on_nodes = on_nodes,
         .owner = liaison,
     };
     liaison->admin = admin_open(&setup, err);
@@ -296,6 +318,9 @@ static void stop(struct liaison *liaison)
         loop_stop(liaison->control);
         pthread_join(liaison->control_thread, NULL);
     }
+    if (liaison->edge != NULL) {
+        edge_end(liaison->edge);
+    }
     for (size_t i = 0; i < liaison->executor_count; i++) {
         executor_close(&liaison->executors[i]);
     }
@@ -376,14 +401,14 @@ int main(int argc, char **argv)
     struct error err;
     int code = EX_USAGE;
     if (!options_read(&liaison.options, argc, argv, environ, &err)) {
-        fprintf(stderr, "bydb-liaison: %s\n", err.text);
+        (void)fprintf(stderr, "bydb-liaison: %s\n", err.text);
     } else if (liaison.options.help_wanted) {
         char *help = options_help();
-        fputs(help, stdout);
+        (void)fputs(help, stdout);
         free(help);
         code = EXIT_SUCCESS;
     } else if (liaison.options.version_wanted) {
-        puts("bydb-liaison " BYDB_VERSION);
+        (void)puts("bydb-liaison " BYDB_VERSION);
         code = EXIT_SUCCESS;
     } else {
         code = serve(&liaison);

@@ -26,7 +26,10 @@ void member_init(struct member *member, const Banyandb__Database__V1__Node *node
         .labels = own_array(node->n_labels + 1, sizeof *member->labels),
         .created_at = nanoseconds(node->created_at),
         .reached = true,
+        .said_len = banyandb__database__v1__node__get_packed_size(node),
     };
+    member->said = own_array(1, member->said_len + 1);
+    banyandb__database__v1__node__pack(node, member->said);
     for (size_t i = 0; i < node->n_labels; i++) {
         member->labels[i].key = copy_text(node->labels[i]->key);
         member->labels[i].value = copy_text(node->labels[i]->value);
@@ -38,6 +41,10 @@ void member_copy(const struct member *member, struct member *copy_out)
     *copy_out = *member;
     copy_out->name = copy_text(member->name);
     copy_out->address = copy_text(member->address);
+    copy_out->said = own_array(1, member->said_len + 1);
+    if (member->said_len > 0) {
+        memcpy(copy_out->said, member->said, member->said_len);
+    }
     copy_out->labels = own_array(member->label_count + 1, sizeof *member->labels);
     for (size_t i = 0; i < member->label_count; i++) {
         copy_out->labels[i].key = copy_text(member->labels[i].key);
@@ -52,6 +59,7 @@ void member_fini(struct member *member)
         free(member->labels[i].value);
     }
     free(member->labels);
+    free(member->said);
     free(member->name);
     free(member->address);
     *member = (struct member){0};

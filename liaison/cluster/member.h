@@ -18,11 +18,13 @@ struct member {
     char *address; /* own: to dial for queries (Node.grpc_address) */
     size_t label_count;
     struct label *labels; /* own */
-    int64_t created_at;   /* ns since the epoch; 0 = not told */
-    bool reached;         /* false: listed by discovery, but it never told its name (then name is
-                             the discovery address); it is not asked and counts as missing */
-    int64_t left_at;      /* ns since the epoch: when it left discovery, 0 = it is listed. It is not
-                             asked and counts as missing until --node-forget-after */
+    size_t said_len;
+    uint8_t *said;      /* own: the whole Node, encoded, as it told it */
+    int64_t created_at; /* ns since the epoch; 0 = not told */
+    bool reached;       /* false: listed by discovery, but it never told its name (then name is
+                           the discovery address); it is not asked and counts as missing */
+    int64_t left_at;    /* ns since the epoch: when it left discovery, 0 = it is listed. It is not
+                           asked and counts as missing until --node-forget-after */
 };
 
 /* From what the node says of itself. */

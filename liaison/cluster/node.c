@@ -22,7 +22,8 @@
 #define MODULE           "CLUSTER.NODE"
 #define PROBE_TIMEOUT_MS 2000
 #define FIRST_RETRY_MS   200
-#define LAST_RETRY_MS    20000
+#define LAST_RETRY_MS    3000 /* a node that is back is used again soon */
+#define BREAKER_RETRY_MS 1000
 #define LEAST_MESSAGE    ((size_t)256 << 20) /* of an answer, whatever the query budget */
 #define PATIENCE_NS      5000000000u /* a call that waited less says nothing about the node */
 
@@ -32,8 +33,12 @@ struct node {
     struct node_setup setup;
     struct member member; /* own */
     enum node_state state;
-    struct error why; /* of not being UP */
+    struct error why;        /* of not being UP */
+    struct error last_error; /* likewise; stays when it is UP again */
+    int64_t last_error_at;
+    int64_t since; /* ns since the epoch: of this state */
     int64_t down_at;
+    unsigned frame_version; /* of its last answer; 0 = none yet */
     struct link *link;      /* own; NULL when DOWN */
     struct ssl_ctx_st *tls; /* own; of the last connection */
     bool link_confirmed;    /* a probe has succeeded on it */
@@ -43,7 +48,6 @@ struct node {
     struct loop_timer retry_timer;
     struct backoff backoff;
     struct breaker breaker;
-    bool breaker_open;
     struct node_call_list calls;
     size_t call_count;
     struct node_metrics counts;
@@ -65,6 +69,7 @@ static void set_state(struct node *node, enum node_state state)
         return;
     }
     node->state = state;
+    node->since = loop_wall_ns();
     if (was_up != (state == NODE_UP)) {
         node_metrics_up(&node->counts, !was_up);
     }
@@ -92,11 +97,14 @@ static void note_down(struct node *node, const struct error *why)
     }
     node->why = *why;
     node->down_at = loop_wall_ns();
+    node->last_error_at = node->down_at;
+    node->last_error = *why;
 }
 
 static void go_down(struct node *node, const struct error *why)
 {
     note_down(node, why);
+    breaker_probe_failed(&node->breaker);
     loop_timer_stop(&node->probe_timer);
     unary_cancel(&node->probe);
     if (node->link != NULL) {
@@ -117,6 +125,7 @@ static void schedule_probe(struct node *node)
 static void go_up(struct node *node)
 {
     schedule_probe(node);
+    breaker_probe_worked(&node->breaker);
     if (node->state == NODE_UP) {
         return;
     }
@@ -136,12 +145,11 @@ static void open_breaker(struct node *node)
               "circuit breaker open for node %s: %u queries in a row were not answered",
               node->member.name, node->breaker.failures);
     note_down(node, &why);
-    node->breaker_open = true;
     loop_timer_stop(&node->probe_timer);
     if (node->link != NULL) {
         retire_link(node);
     }
-    loop_timer_start(&node->retry_timer, BREAKER_OPEN_MS);
+    loop_timer_start(&node->retry_timer, BREAKER_RETRY_MS);
     set_state(node, NODE_DOWN);
 }
 
@@ -248,10 +256,6 @@ static bool connect_link(struct node *node)
 static void run_retry_timer(struct loop_timer *timer)
 {
     struct node *node = container_of(timer, struct node, retry_timer);
-    if (node->breaker_open) {
-        node->breaker_open = false;
-        breaker_half_open(&node->breaker);
-    }
     if (connect_link(node)) {
         set_state(node, NODE_PROBING);
     }
@@ -313,7 +317,7 @@ node_send(struct node *node, const struct node_call_options *options,
         return call;
     }
     error_set(&why, ERROR_UNAVAILABLE,
-              node->breaker_open
+              node->breaker.state == BREAKER_OPEN
                   ? "failed to publish message to %s: circuit breaker open for node %s"
                   : "failed to publish message to %s: client not found for node %s",
               node->member.name, node->member.name);
@@ -329,6 +333,7 @@ struct node *node_open(const struct node_setup *setup, const struct member *memb
     node->setup = *setup;
     member_copy(member, &node->member);
     node->state = NODE_PROBING;
+    node->since = loop_wall_ns();
     node->backoff = (struct backoff){.first_ms = FIRST_RETRY_MS,
                                      .max_ms = LAST_RETRY_MS,
                                      .factor = 2,
@@ -401,6 +406,30 @@ const char *node_address(const struct node *node)
 enum node_state node_state(const struct node *node)
 {
     return node->state;
+}
+
+bool node_takes_calls(const struct node *node)
+{
+    const bool on_trial = node->breaker.state == BREAKER_HALF_OPEN && node->call_count > 0;
+    return node->state == NODE_UP && !on_trial;
+}
+
+void node_answered(struct node *node, unsigned frame_version)
+{
+    node->frame_version = frame_version;
+}
+
+struct node_report node_report(const struct node *node)
+{
+    return (struct node_report){
+        .state = node->state,
+        .since = node->since,
+        .last_error = node->last_error,
+        .last_error_at = node->last_error_at,
+        .breaker = breaker_name(&node->breaker),
+        .calls = node->call_count,
+        .frame_version = node->frame_version,
+    };
 }
 
 const char *node_last_error(const struct node *node)

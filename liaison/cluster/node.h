@@ -50,6 +50,23 @@ enum node_state node_state(const struct node *node);
 const char *node_last_error(const struct node *node);
 /* Wall clock, ns since the epoch: the last moment at which it was seen down; 0 = never. */
 int64_t node_down_at(const struct node *node);
+/* UP, and not waiting for the one call that tries it after its breaker was open. */
+bool node_takes_calls(const struct node *node);
+/* Its last answer held a frame of this version. */
+void node_answered(struct node *node, unsigned frame_version);
+
+/* A copy of what there is to tell, for other threads. */
+struct node_report {
+    enum node_state state;
+    int64_t since;           /* ns since the epoch: of this state */
+    struct error last_error; /* the last reason of not being UP; code NONE = none so far */
+    int64_t last_error_at;   /* ns since the epoch */
+    const char *breaker;     /* borrow: static */
+    size_t calls;            /* in flight */
+    unsigned frame_version;  /* of its last answer; 0 = none yet */
+};
+struct node_report node_report(const struct node *node);
+
 size_t node_calls(const struct node *node);
 size_t node_links(const struct node *node);
 

@@ -3,6 +3,8 @@
  * before the query decides what to do. */
 #include "liaison/cluster/node_call.h"
 
+#include "frame/decode_layout.h"
+#include "frame/envelope.h"
 #include "liaison/own.h"
 #include "proto/cluster.pb-c.h"
 
@@ -71,10 +73,24 @@ static void rpc_error(const struct node_call *call, const struct error *status, 
     }
 }
 
+static void note_version(struct node *node, struct msg *msg)
+{
+    struct envelope envelope;
+    struct answer answer;
+    struct error ignored; /* it is read again, by the one whom it concerns */
+    if (envelope_read(msg_bytes(msg), &envelope, &ignored) &&
+        envelope_answer(envelope.body, &answer, &ignored) && answer.frame.len > DECODE_VERSION_AT) {
+        node_answered(node, answer.frame.ptr[DECODE_VERSION_AT]);
+    }
+}
+
 static void on_answer(void *owner, struct msg *msg, const struct error *status)
 {
     struct node_call *call = owner;
     struct error why;
+    if (msg != NULL && call->node != NULL) {
+        note_version(call->node, msg);
+    }
     if (status != NULL) {
         rpc_error(call, status, &why);
     }

@@ -11,6 +11,7 @@ struct admission {
     size_t *load; /* own: running jobs of each executor */
     TAILQ_HEAD(, job) line;
     struct loop_timer timer;
+    bool ended; /* nothing is started any more */
 };
 
 static uint64_t patience(const struct admission *admission)
@@ -74,6 +75,11 @@ static void take_from_line(struct admission *admission, struct job *job)
 static void refuse(struct admission *admission, struct job *job)
 {
     const struct budget *budget = admission->setup.budget;
+    if (admission->ended) {
+        error_set(&job->status, ERROR_UNAVAILABLE, "the liaison is shutting down; ask another one");
+        admission->setup.on_refused(job);
+        return;
+    }
     job->crowded = has_place(admission);
     if (job->crowded) {
         error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
@@ -120,6 +126,17 @@ struct admission *admission_open(const struct admission_setup *setup)
     return admission;
 }
 
+void admission_end(struct admission *admission)
+{
+    struct job *first;
+    admission->ended = true;
+    loop_timer_stop(&admission->timer);
+    while ((first = TAILQ_FIRST(&admission->line)) != NULL) {
+        take_from_line(admission, first);
+        refuse(admission, first);
+    }
+}
+
 void admission_close(struct admission **admission)
 {
     struct admission *closed = *admission;
@@ -133,6 +150,10 @@ void admission_close(struct admission **admission)
 
 void admission_enter(struct admission *admission, struct job *job)
 {
+    if (admission->ended) {
+        refuse(admission, job);
+        return;
+    }
     if (TAILQ_EMPTY(&admission->line) && take_place(admission, job)) {
         start(admission, job);
         return;

@@ -25,6 +25,9 @@ struct admission_setup {
 struct admission *admission_open(const struct admission_setup *setup);
 void admission_close(struct admission **admission);
 
+/* The executors are about to close: what waits, and what comes from now on, is refused. */
+void admission_end(struct admission *admission);
+
 /* Starts the job now or later. */
 void admission_enter(struct admission *admission, struct job *job);
 /* The job has ended: its place is free. */

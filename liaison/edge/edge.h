@@ -26,6 +26,8 @@ uint16_t edge_port(const struct edge *edge);
 void edge_set_serving(struct edge *edge, bool serving);
 /* Stops accepting; calls on_drained (once) when the last client connection is gone. */
 void edge_drain(struct edge *edge, void (*on_drained)(void *owner), void *owner);
+/* The executors are about to close: jobs that come from now on are refused with UNAVAILABLE. */
+void edge_end(struct edge *edge);
 /* Ends what is left with UNAVAILABLE. The executors have been closed before, so that no job comes
  * back later. */
 void edge_close(struct edge **edge);

@@ -20,3 +20,6 @@ struct service_method {
 /* Each service's methods, ended by a NULL path. */
 extern const struct service_method measure_methods[];
 extern const struct service_method health_methods[];
+extern const struct service_method cluster_state_methods[];
+extern const struct service_method current_node_methods[];
+extern const struct service_method api_version_methods[];

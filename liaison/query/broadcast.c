@@ -20,7 +20,7 @@ static const bool *members_up(const struct broadcast *broadcast)
     bool *up = arena_array(broadcast->arena, bool, world->member_count);
     for (size_t i = 0; i < world->member_count; i++) {
         struct node *node = executor_node(broadcast->executor, &world->members[i]);
-        up[i] = node != NULL && node_state(node) == NODE_UP;
+        up[i] = node != NULL && node_takes_calls(node);
     }
     return up;
 }

@@ -5,7 +5,9 @@
  */
 #include "liaison/query/executor.h"
 
+#include "liaison/own.h"
 #include "liaison/query/query.h"
+#include "liaison/query/survey.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -252,6 +254,19 @@ static void follow_world(struct executor *executor)
     close_idle_leavers(executor);
 }
 
+void executor_report(struct executor *executor, struct survey_part *part)
+{
+    part->world = executor->world == NULL ? NULL : world_retain(executor->world);
+    part->nodes = own_array(executor->slot_count, sizeof *part->nodes);
+    for (size_t i = 0; i < executor->slot_count; i++) {
+        const struct slot *slot = &executor->slots[i];
+        if (!slot->leaving) {
+            part->nodes[part->count++] = (struct survey_node){
+                .name = own_text(node_name(slot->node)), .report = node_report(slot->node)};
+        }
+    }
+}
+
 /* What other threads ask for */
 
 struct world_post {
@@ -344,7 +359,7 @@ struct executor *executor_open(const struct executor_setup *setup)
         abort();
     }
     char name[16];
-    snprintf(name, sizeof name, "executor-%u", setup->number);
+    (void)snprintf(name, sizeof name, "executor-%u", setup->number);
     executor->setup = *setup;
     executor->loop = loop_new(name);
     const size_t part = setup->budget->limit / CACHE_PART;

@@ -15,6 +15,7 @@
 #include "merge/arena.h"
 
 struct executor;
+struct survey_part;
 
 struct executor_setup {
     const struct options *options; /* borrow: outlives the executor */
@@ -43,6 +44,8 @@ struct arena_cache *executor_cache(struct executor *executor);
 struct world *executor_world(struct executor *executor); /* borrow; NULL before the first */
 /* The connection to a member, or NULL when it has none (never reached, left). */
 struct node *executor_node(struct executor *executor, const struct member *member);
+/* Fills the part with copies of what it knows of its nodes. */
+void executor_report(struct executor *executor, struct survey_part *part);
 /* False in the first moments, while nodes are being connected for the first time: an answer would
  * lack them for no reason. It turns true after 3 seconds at most. */
 bool executor_is_settled(struct executor *executor);

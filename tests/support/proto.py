@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BanyanDB's messages as Python classes, compiled by protoc when they are first asked for.
 
-Tests read and write with the sample nodes' copy of the contract (tests/datanode/proto, and client.proto
+Tests read and write with the sample nodes' copy of the contract (tests/datanode/proto, and client*.proto
 here for what no node sees), so that what the program sends is checked against another reading than its
 own. They live in a descriptor pool of their own; google's timestamp.proto is google's.
 """
