@@ -88,9 +88,18 @@ static bool check_trust(const char *flag, bool enabled, const char *ca_path, str
                      strerror(errno));
 }
 
+static bool check_file(bool enabled, const char *path, const char *text, struct error *err)
+{
+    return !enabled || path[0] != '\0' || error_set(err, ERROR_INVALID_ARGUMENT, "%s", text);
+}
+
 static bool check_tls(const struct options *o, struct error *err)
 {
-    return check_trust("data-client", o->data_client_tls, o->data_client_ca_cert, err) &&
+    return check_file(o->tls, o->cert_file, "invalid server cert file: --tls needs --cert-file",
+                      err) &&
+           check_file(o->tls, o->key_file, "invalid server key file: --tls needs --key-file",
+                      err) &&
+           check_trust("data-client", o->data_client_tls, o->data_client_ca_cert, err) &&
            check_trust("schema-property-client", o->schema_property_client_tls,
                        o->schema_property_client_ca_cert, err);
 }

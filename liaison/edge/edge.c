@@ -3,6 +3,7 @@
 #include "liaison/edge/edge.h"
 
 #include "liaison/edge/admission.h"
+#include "liaison/edge/certificate.h"
 #include "liaison/edge/cluster_state.h"
 #include "liaison/edge/current_node.h"
 #include "liaison/edge/health.h"
@@ -22,8 +23,9 @@ static const struct service_method *const services[] = {
 
 struct edge {
     struct edge_setup setup;
-    struct server *server;       /* own */
-    struct admission *admission; /* own */
+    struct server *server;           /* own */
+    struct certificate *certificate; /* own; NULL: clear text */
+    struct admission *admission;     /* own */
     struct health health;
     struct charge charge;
     int64_t started_at;          /* ns since the epoch */
@@ -205,6 +207,26 @@ static void on_server_drained(void *owner)
     edge->on_drained(edge->drain_owner);
 }
 
+static void on_certificate(void *owner, struct ssl_ctx_st *context)
+{
+    server_set_tls(((struct edge *)owner)->server, context);
+}
+
+static bool open_certificate(struct edge *edge, struct error *err)
+{
+    const struct certificate_setup setup = {
+        .loop = edge->setup.loop,
+        .options = edge->setup.options,
+        .log = edge->setup.log,
+        .on_change = on_certificate,
+        .owner = edge,
+    };
+    if (edge->setup.options->tls) {
+        edge->certificate = certificate_open(&setup, err);
+    }
+    return !edge->setup.options->tls || edge->certificate != NULL;
+}
+
 static struct server *open_server(struct edge *edge, struct error *err)
 {
     const struct options *options = edge->setup.options;
@@ -220,6 +242,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
         .host = options->grpc_host,
         .port = options->grpc_port,
         .reuse_port = options->reuse_port,
+        .tls = edge->certificate == NULL ? NULL : certificate_context(edge->certificate),
         .max_message_bytes = options->max_recv_msg_size,
         .max_concurrent_streams = MAX_STREAMS,
         .stall_timeout_ms = duration_ms(options->client_stall_timeout),
@@ -238,8 +261,9 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
     edge->started_at = loop_wall_ns();
     edge->charge.shared = &setup->budget->held;
     health_init(&edge->health);
-    edge->server = open_server(edge, err);
+    edge->server = open_certificate(edge, err) ? open_server(edge, err) : NULL;
     if (edge->server == NULL) {
+        certificate_close(&edge->certificate);
         free(edge);
         return NULL;
     }
@@ -296,6 +320,7 @@ void edge_close(struct edge **edge)
     }
     health_end_watches(&closed->health);
     server_close(&closed->server);
+    certificate_close(&closed->certificate);
     admission_close(&closed->admission);
     loop_timer_fini(&closed->publish);
     loop_reap(closed->setup.loop, closed, reap); /* after the server has told of its last calls */

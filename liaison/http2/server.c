@@ -164,6 +164,12 @@ struct server *server_open(struct loop *loop, const struct server_options *optio
     return server;
 }
 
+void server_set_tls(struct server *server, struct ssl_ctx_st *tls)
+{
+    assert(server->tls != NULL && tls != NULL);
+    server->tls = tls;
+}
+
 uint16_t server_port(const struct server *server)
 {
     return server->port;

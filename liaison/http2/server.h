@@ -69,6 +69,9 @@ struct server *server_open(struct loop *loop, const struct server_options *optio
                            const struct server_events *events, void *owner,
                            struct error *err) MUST_CHECK;
 uint16_t server_port(const struct server *server);
+/* Connections accepted from now on use this context (borrow: until another one is set or the server
+ * is closed). Only for a server that was opened with one. */
+void server_set_tls(struct server *server, struct ssl_ctx_st *tls);
 
 struct server_live server_live(const struct server *server);
 
