@@ -14,6 +14,7 @@
  */
 #include "merge/merge.h"
 
+#include "merge/excerpt.h"
 #include "merge/heap.h"
 #include "merge/once.h"
 #include "merge/partial.h"
@@ -41,6 +42,7 @@ struct merge {
     struct key key;   /* borrow: a source in the window; of the window's rows */
     bool whole;       /* the window holds all rows of its key */
     bool drained;     /* the last row of some source is in the window */
+    bool tidied;      /* in this turn: what is held for few rows */
     struct once once; /* index mode: the series that have been returned */
     enum merge_state state;
     struct pipeline pipeline;
@@ -103,6 +105,41 @@ static bool feed_partials(struct merge *merge, size_t group, size_t rank, struct
     return folded && (!arena_over(merge->arena) || over_budget(merge, err));
 }
 
+/* How many rows of the answer's order can be needed; UINT64_MAX: all of them. */
+static uint64_t rows_wanted(const struct plan *plan)
+{
+    const bool streams = plan->mode == PLAN_ROWS && plan->top.number <= 0 && plan->key_count == 0;
+    if (!streams || plan->index_mode || plan->limit > UINT64_MAX - plan->offset) {
+        return UINT64_MAX;
+    }
+    return plan->offset + plan->limit;
+}
+
+/* The answer can have few of the frame's rows: they are copied, and what was made of the frame is
+ * given up with it. True in *kept_out: the message is not needed any more. */
+static bool keep_few(struct merge *merge, struct source *source, struct arena_mark mark,
+                     const struct msg *msg, bool *kept_out, struct error *err)
+{
+    const uint64_t wanted = rows_wanted(merge->plan);
+    struct excerpt few = {&source->view, &source->order, 0, 0};
+    *kept_out = false;
+    if (wanted >= source->view.row_count) {
+        return true;
+    }
+    few.count = excerpt_needed(few.view, few.order, wanted);
+    if (!excerpt_pays(&few, msg_capacity(msg))) {
+        return true;
+    }
+    *kept_out = true;
+    const struct arena_mark empty = arena_mark(&merge->scratch);
+    source->view = excerpt_copy(&few, &merge->scratch);
+    source->order = (struct order){.count = few.count};
+    arena_rewind(merge->arena, mark);
+    const bool kept = source_excerpt(source, few.count, &merge->scan, merge->arena, err);
+    arena_rewind(&merge->scratch, empty);
+    return kept;
+}
+
 // NOLINTNEXTLINE(readability-function-size): where it is from, what it is, why it is refused
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
                 struct error *err)
@@ -115,6 +152,7 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
     struct source *source = arena_new(merge->arena, struct source);
     source->group = group;
     source->rank = rank;
+    const struct arena_mark mark = arena_mark(merge->arena);
     if (!decode_view(frame, merge->frame_versions, &room, &source->view, err)) {
         return false;
     }
@@ -127,7 +165,13 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
     if (arena_over(merge->arena)) {
         return over_budget(merge, err);
     }
-    source_pin(source, msg, merge->arena->charge);
+    bool kept;
+    if (!keep_few(merge, source, mark, msg, &kept, err)) {
+        return false;
+    }
+    if (!kept) {
+        source_pin(source, msg, merge->arena->charge);
+    }
     add_source(merge, source);
     return true;
 }
@@ -238,6 +282,26 @@ static void release_drained(struct merge *merge)
     merge->drained = false;
 }
 
+/* Lone survivors hold no message: once in a turn, between two windows. */
+static bool tidy(struct merge *merge, struct error *err)
+{
+    merge->tidied = true;
+    for (size_t i = 0; i < merge->source_count; i++) {
+        struct source *source = merge->sources[i];
+        const struct excerpt rest = {&source->view, &source->order, source->next,
+                                     source->view.row_count - source->next};
+        if (source->msg == NULL || !excerpt_pays(&rest, msg_capacity(source->msg))) {
+            continue;
+        }
+        if (!source_excerpt(source, rest.count, &merge->scan, merge->arena, err) ||
+            !bind_source(merge, source, err)) {
+            return false;
+        }
+        source_unpin(source, merge->arena->charge);
+    }
+    return true;
+}
+
 /* A row of this source was given. If it was the last that the window had, the message may go; and
  * at the window's end those of which no row has lived. */
 static void leave(struct merge *merge, struct source *source)
@@ -294,7 +358,8 @@ static enum stage_state step(struct merge *merge, size_t most, size_t *work_out,
             return STAGE_FAILED;
         }
         leave(merge, row.source);
-        return STAGE_MORE;
+        const bool between = merge->window.count == 0 && !merge->tidied;
+        return !between || tidy(merge, err) ? STAGE_MORE : STAGE_FAILED;
     }
     if (heap_top(&merge->heap) == NULL) {
         return pipeline_drain(&merge->pipeline, err);
@@ -326,6 +391,7 @@ enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, 
     if (!merge->begun && !begin(merge, sink, err)) {
         return finish(merge, MERGE_FAILED);
     }
+    merge->tidied = false;
     for (size_t left = rows, work; left > 0; left -= work) {
         if (pipeline_is_full(&merge->pipeline)) {
             return finish(merge, MERGE_DONE);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Copies of one record have one key, so they meet in one window, and a record counts once however
+ * many copies there are. Of a key's rows only those are counted that ascend by series and time:
+ * these are surely different. Rows that do not ascend are taken along and counted for nothing.
+ */
+#include "merge/excerpt.h"
+
+#define MESSAGE_MIN ((size_t)64 << 10)
+#define PART        8 /* of the rows, at most */
+
+static size_t row_at(const struct excerpt *excerpt, size_t place)
+{
+    return order_row(excerpt->order, excerpt->first + place);
+}
+
+bool excerpt_pays(const struct excerpt *excerpt, size_t message_bytes)
+{
+    return message_bytes >= MESSAGE_MIN && excerpt->count <= excerpt->view->row_count / PART;
+}
+
+/* How many of a key's rows are surely different records. */
+static uint64_t count_records(const struct view *view, const struct order *order, size_t place,
+                              size_t run)
+{
+    const struct column *series = view_role(view, COLUMN_SERIES);
+    const struct column *time = view_role(view, COLUMN_TIMESTAMP);
+    uint64_t last_series = 0;
+    int64_t last_time = 0;
+    uint64_t records = 0;
+    for (size_t i = 0; i < run; i++) {
+        const size_t row = order_row(order, place + i);
+        const uint64_t this_series = column_bits(series, row);
+        const int64_t this_time = column_int(time, row);
+        if (records == 0 || this_series > last_series ||
+            (this_series == last_series && this_time > last_time)) {
+            records++;
+            last_series = this_series;
+            last_time = this_time;
+        }
+    }
+    return records;
+}
+
+size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted)
+{
+    size_t place = 0;
+    uint64_t records = 0;
+    while (records < wanted && place < order->count) {
+        const size_t run = order_run(order, place, order->count);
+        records += count_records(view, order, place, run);
+        place += run;
+    }
+    return place;
+}
+
+static void copy_validity(const struct excerpt *excerpt, const struct column *from,
+                          struct column *to, size_t stored, struct arena *arena)
+{
+    to->null_count = 0;
+    to->validity = NULL;
+    if (from->validity == NULL) {
+        return;
+    }
+    uint8_t *bits = arena_zalloc(arena, (stored + 7) / 8, 1);
+    for (size_t i = 0; i < stored; i++) {
+        if (column_is_null(from, row_at(excerpt, i))) {
+            to->null_count++;
+        } else {
+            bits[i >> 3] |= (uint8_t)(1u << (i & 7));
+        }
+    }
+    to->validity = bits;
+}
+
+static void copy_numbers(const struct excerpt *excerpt, const struct column *from,
+                         struct column *to, size_t stored, struct arena *arena)
+{
+    uint64_t *values = arena_array_raw(arena, uint64_t, stored);
+    for (size_t i = 0; i < stored; i++) {
+        values[i] = column_bits(from, row_at(excerpt, i));
+    }
+    to->values = (const uint8_t *)values;
+}
+
+static void copy_texts(const struct excerpt *excerpt, const struct column *from, struct column *to,
+                       size_t stored, struct arena *arena)
+{
+    uint32_t *starts = arena_array_raw(arena, uint32_t, stored + 1);
+    starts[0] = 0;
+    for (size_t i = 0; i < stored; i++) {
+        starts[i + 1] = starts[i] + (uint32_t)column_bytes(from, row_at(excerpt, i)).len;
+    }
+    uint8_t *values = arena_alloc(arena, starts[stored] + ARENA_SPARE, 1);
+    for (size_t i = 0; i < stored; i++) {
+        const struct slice bytes = column_bytes(from, row_at(excerpt, i));
+        if (bytes.len > 0) {
+            memcpy(values + starts[i], bytes.ptr, bytes.len);
+        }
+    }
+    memset(values + starts[stored], 0, ARENA_SPARE);
+    to->starts = starts;
+    to->ends = starts + 1;
+    to->values = values;
+}
+
+static struct column copy_column(const struct excerpt *excerpt, const struct column *from,
+                                 struct arena *arena)
+{
+    struct column to = *from;
+    const size_t stored = from->constant ? 1 : excerpt->count;
+    to.name = arena_copy(arena, from->name);
+    to.family = arena_copy(arena, from->family);
+    copy_validity(excerpt, from, &to, stored, arena);
+    if (column_is_number(from)) {
+        copy_numbers(excerpt, from, &to, stored, arena);
+    } else {
+        copy_texts(excerpt, from, &to, stored, arena);
+    }
+    return to;
+}
+
+struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena)
+{
+    struct view view = *excerpt->view;
+    view.row_count = excerpt->count;
+    view.columns = arena_array_raw(arena, struct column, view.column_count);
+    for (size_t i = 0; i < view.column_count; i++) {
+        view.columns[i] = copy_column(excerpt, &excerpt->view->columns[i], arena);
+    }
+    return view;
+}

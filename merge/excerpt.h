@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The rows of a frame that are still needed, copied into a region when they are few: a frame of
+ * megabytes is not held for a handful of rows, nor for the constant that they all share.
+ *
+ *     message | row row row … row … row row |      view ──▶ region | row row row | constant |
+ *                       └─── needed ──┘                            in merge order
+ */
+#pragma once
+
+#include "merge/arena.h"
+#include "merge/order.h"
+
+/* Where rows begin and how many there are, as places in merge order. */
+struct excerpt {
+    const struct view *view;   /* borrow: the frame */
+    const struct order *order; /* borrow: of the view's rows */
+    size_t first;
+    size_t count;
+};
+
+/* So few of the frame's rows, and so large a message, that copying costs less than holding. */
+bool excerpt_pays(const struct excerpt *excerpt, size_t message_bytes);
+
+/* How many rows from the first place on can be among the first `wanted` rows of a merge of this
+ * frame with others: `wanted` different records, and the rest of the last one's key. */
+size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted);
+
+/* A view of these rows alone, in merge order; all of it lies in the region. */
+struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena);
