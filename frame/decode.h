@@ -20,6 +20,12 @@ struct room {
     void *owner; /* borrow: outlives the view */
 };
 
+/* The version that a frame says it is of, 0 when it is too short to say. */
+static inline uint8_t decode_version(struct slice frame)
+{
+    return frame.len > 4 ? frame.ptr[4] : 0;
+}
+
 enum decode_versions {
     DECODE_V3 = 1 << 3,
     DECODE_V4 = 1 << 4,

@@ -202,6 +202,8 @@ stage_style() {
     fi
     limited 300 "$scratch/selftest.log" tests/style/selftest.sh || true
     results lines "$scratch/selftest.log"
+    limited 300 "$scratch/deploy.log" tests/deploy/check.sh || true
+    results lines "$scratch/deploy.log"
     stage_end
 }
 

@@ -104,15 +104,14 @@ static void on_readable(evutil_socket_t fd, short what, void *owner)
 {
     struct file_watch *watch = owner;
     alignas(struct inotify_event) char bytes[4096];
-    ssize_t len;
     (void)what;
-    while ((len = read(fd, bytes, sizeof bytes)) > 0) {
-        for (ssize_t at = 0; at < len;) {
-            const void *start = bytes + at;
-            const struct inotify_event *event = start;
-            take_event(watch, event);
-            at += (ssize_t)(sizeof *event + event->len);
-        }
+    /* One read a turn: who writes in this directory without a pause must not hold up the loop. */
+    ssize_t len = read(fd, bytes, sizeof bytes);
+    for (ssize_t at = 0; at < len;) {
+        const void *start = bytes + at;
+        const struct inotify_event *event = start;
+        take_event(watch, event);
+        at += (ssize_t)(sizeof *event + event->len);
     }
 }
 

@@ -35,6 +35,17 @@ static void count_error(const struct work *work, struct metrics *metrics, const 
     }
 }
 
+static void count_frames(const struct work *work, struct metrics *metrics)
+{
+    static const char *const versions[] = {"3", "4"};
+    for (size_t i = 0; i < 2; i++) {
+        if (work->frames[i] > 0) {
+            metrics_add(metrics_series(metrics, METRIC_FRAMES, &versions[i]),
+                        (int64_t)work->frames[i]);
+        }
+    }
+}
+
 static void log_if_slow(const struct work *work, struct log *log, const struct account *account)
 {
     int64_t limit = work->options->dst_slow_query;
@@ -59,6 +70,7 @@ void account_end(const struct work *work, const struct executor_setup *setup,
     if (account->incomplete) {
         count_incomplete(work, setup->metrics);
     }
+    count_frames(work, setup->metrics);
     if (work->bad_texts > 0) {
         const char *no_labels[1] = {NULL};
         metrics_add(metrics_series(setup->metrics, METRIC_BAD_TEXTS, no_labels),

@@ -14,7 +14,7 @@ static const struct options *options_of(const struct broadcast *broadcast)
     return executor_setup(broadcast->executor)->options;
 }
 
-static const bool *members_up(const struct broadcast *broadcast)
+static bool *members_up(const struct broadcast *broadcast)
 {
     const struct world *world = broadcast->world;
     bool *up = arena_array(broadcast->arena, bool, world->member_count);
@@ -49,23 +49,37 @@ static bool refuse_group(const struct broadcast *broadcast, size_t group, struct
                         SLICE_ARG(broadcast->groups[group].name));
 }
 
-static bool prepare_group(struct broadcast *broadcast, size_t i, const bool *up, struct error *err)
+static bool prepare_group(struct broadcast *broadcast, size_t i, struct error *err)
 {
     const struct request_group *asked = &broadcast->groups[i];
     struct selection *selection = &broadcast->selections[i];
     size_t members = broadcast->world->member_count;
     selection->asked = arena_array(broadcast->arena, uint32_t, members);
     selection->missing = arena_array(broadcast->arena, uint32_t, members);
-    return selection_make(selection, broadcast->world, up, asked->name, asked->selectors,
+    return selection_make(selection, broadcast->world, broadcast->up, asked->name, asked->selectors,
                           asked->selector_count, err) ||
            refuse_group(broadcast, i, err);
 }
 
+/* What is missing when `up` can be asked and nobody else */
+
+static struct selection select_group(const struct broadcast *broadcast, size_t group,
+                                     const bool *up)
+{
+    const struct request_group *asked = &broadcast->groups[group];
+    const size_t members = broadcast->world->member_count;
+    struct selection selection = {
+        .asked = arena_array(broadcast->arena, uint32_t, members),
+        .missing = arena_array(broadcast->arena, uint32_t, members),
+    };
+    struct error ignored; /* then nobody is asked, and all are missing */
+    (void)!selection_make(&selection, broadcast->world, up, asked->name, asked->selectors,
+                          asked->selector_count, &ignored);
+    return selection;
+}
+
 static bool lacks_rows(const struct broadcast *broadcast, size_t group, const bool *up)
 {
-    if (broadcast->selections[group].missing_count == 0) {
-        return false;
-    }
     const struct completeness completeness = {
         .world = broadcast->world,
         .up = up,
@@ -74,6 +88,23 @@ static bool lacks_rows(const struct broadcast *broadcast, size_t group, const bo
         .arena = broadcast->arena,
     };
     return !completeness_holds(&completeness, &broadcast->groups[group]);
+}
+
+/* Marks members whose rows the answer lacks. False: for some group there is nobody left. */
+static bool mark_missing(const struct broadcast *broadcast, const bool *up, bool *missing)
+{
+    bool has_all = true;
+    for (size_t group = 0; group < broadcast->group_count; group++) {
+        const struct selection selection = select_group(broadcast, group, up);
+        has_all = has_all && selection.asked_count > 0;
+        if (selection.missing_count == 0 || !lacks_rows(broadcast, group, up)) {
+            continue;
+        }
+        for (size_t i = 0; i < selection.missing_count; i++) {
+            missing[selection.missing[i]] = true;
+        }
+    }
+    return has_all;
 }
 
 /* Names of the marked members, in their order. */
@@ -99,37 +130,90 @@ static char *join_names(const struct world *world, const bool *marked)
     return names;
 }
 
-static void note_missing(struct broadcast *broadcast, const bool *up)
+static bool refuse_incomplete(const struct broadcast *broadcast, const char *what,
+                              struct error *err)
 {
-    bool *missing = arena_array(broadcast->arena, bool, broadcast->world->member_count);
-    for (size_t group = 0; group < broadcast->group_count; group++) {
-        const struct selection *selection = &broadcast->selections[group];
-        bool lacks = lacks_rows(broadcast, group, up);
-        for (size_t i = 0; lacks && i < selection->missing_count; i++) {
-            missing[selection->missing[i]] = true;
-        }
-    }
-    broadcast->incomplete = join_names(broadcast->world, missing);
+    return error_set(err, ERROR_UNAVAILABLE,
+                     "the answer would lack rows of data nodes that %s: %s (--incomplete=fail)",
+                     what, broadcast->incomplete);
+}
+
+static bool *new_marks(const struct broadcast *broadcast)
+{
+    bool *marks = arena_array(broadcast->arena, bool, broadcast->world->member_count);
+    memset(marks, 0, broadcast->world->member_count * sizeof *marks);
+    return marks;
 }
 
 bool broadcast_prepare(struct broadcast *broadcast, struct error *err)
 {
-    const bool *up = members_up(broadcast);
+    broadcast->up = members_up(broadcast);
+    broadcast->lost = new_marks(broadcast);
     broadcast->selections = arena_array(broadcast->arena, struct selection, broadcast->group_count);
     for (size_t i = 0; i < broadcast->group_count; i++) {
-        if (!prepare_group(broadcast, i, up, err)) {
+        if (!prepare_group(broadcast, i, err)) {
             return false;
         }
     }
-    note_missing(broadcast, up);
+    bool *missing = new_marks(broadcast);
+    (void)mark_missing(broadcast, broadcast->up, missing); /* each group asks somebody */
+    broadcast->incomplete = join_names(broadcast->world, missing);
     if (broadcast->incomplete == NULL || options_of(broadcast)->incomplete != INCOMPLETE_FAIL) {
         return true;
     }
-    return error_set(err, ERROR_UNAVAILABLE,
-                     "the answer would lack rows of data nodes that are down: %s "
-                     "(--incomplete=fail)",
-                     broadcast->incomplete);
+    return refuse_incomplete(broadcast, "are down", err);
 }
+
+/* Nodes lost on the way */
+
+/* What is missing is known; may the answer do without the one that was just lost? */
+static bool tolerates(const struct broadcast *broadcast, bool is_missed, struct error *err)
+{
+    switch ((enum incomplete_mode)options_of(broadcast)->incomplete) {
+    case INCOMPLETE_MARK:
+        return !is_missed;
+    case INCOMPLETE_FAIL:
+        return broadcast->incomplete == NULL || refuse_incomplete(broadcast, "failed", err);
+    case INCOMPLETE_SERVE:
+        break;
+    }
+    return true;
+}
+
+bool broadcast_lose(struct broadcast *broadcast, size_t rank, struct error *err)
+{
+    if (broadcast->lost[rank]) {
+        return true;
+    }
+    broadcast->up[rank] = false;
+    bool *missing = new_marks(broadcast);
+    if (!mark_missing(broadcast, broadcast->up, missing)) {
+        return false;
+    }
+    free(broadcast->incomplete);
+    broadcast->incomplete = join_names(broadcast->world, missing);
+    broadcast->lost[rank] = tolerates(broadcast, missing[rank], err);
+    return broadcast->lost[rank];
+}
+
+bool broadcast_can_spare(const struct broadcast *broadcast, const bool *waiting)
+{
+    const size_t members = broadcast->world->member_count;
+    struct arena_mark mark = arena_mark(broadcast->arena);
+    bool *up = new_marks(broadcast);
+    bool *missing = new_marks(broadcast);
+    for (size_t i = 0; i < members; i++) {
+        up[i] = broadcast->up[i] && !waiting[i];
+    }
+    bool can = mark_missing(broadcast, up, missing);
+    for (size_t i = 0; i < members; i++) {
+        can = can && !(waiting[i] && missing[i]);
+    }
+    arena_rewind(broadcast->arena, mark);
+    return can;
+}
+
+/* Asking */
 
 /* The broadcast timeout, or what is left of the client's own deadline. */
 static uint64_t deadline(const struct broadcast *broadcast)
@@ -162,7 +246,8 @@ void broadcast_ask_one(const struct broadcast *broadcast, struct fanout *fanout,
     };
     const struct fanout_source source = {
         .question = question->number, .rank = rank, .name = member->name};
-    fanout_ask(fanout, &source, executor_node(broadcast->executor, member), &options);
+    struct node *node = broadcast->lost[rank] ? NULL : executor_node(broadcast->executor, member);
+    fanout_ask(fanout, &source, node, &options);
 }
 
 void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout,

@@ -19,6 +19,7 @@ struct ask {
 };
 
 struct fanout {
+    struct loop *loop;   /* borrow: outlives it */
     struct arena *arena; /* borrow: outlives it */
     struct fanout_events events;
     void *owner; /* borrow: outlives it */
@@ -32,13 +33,13 @@ struct fanout {
     struct ask *asks; /* borrow: region */
 };
 
-struct fanout *fanout_open(struct arena *arena, size_t capacity, const struct fanout_events *events,
-                           void *owner)
+struct fanout *fanout_open(struct loop *loop, struct arena *arena, size_t capacity,
+                           const struct fanout_events *events, void *owner)
 {
     struct fanout *fanout = arena_new(arena, struct fanout);
     /* One more: more is asked while the slot of the answer that is looked at is still taken. */
     *fanout = (struct fanout){
-        .arena = arena, .events = *events, .owner = owner, .capacity = capacity + 1};
+        .loop = loop, .arena = arena, .events = *events, .owner = owner, .capacity = capacity + 1};
     fanout->asks = arena_array_raw(arena, struct ask, fanout->capacity);
     return fanout;
 }
@@ -83,10 +84,18 @@ static void complete_if_done(struct fanout *fanout)
     fanout->events.on_complete(fanout->owner, fanout->failed ? &failed : NULL);
 }
 
+static bool hand_over(struct ask *ask, struct msg *msg, struct slice body, struct error *err)
+{
+    struct fanout *fanout = ask->fanout;
+    fanout->answering = true;
+    bool taken = fanout->events.on_answer(fanout->owner, &ask->source, msg, body, err);
+    fanout->answering = false;
+    return taken || error_prefix(err, "node %s", ask->source.name);
+}
+
 /* What the node said: an error text fails the call, whatever the status says. */
 static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
 {
-    struct fanout *fanout = ask->fanout;
     struct envelope envelope;
     if (!envelope_read(msg_bytes(msg), &envelope, err)) {
         return error_prefix(err, "node %s", ask->source.name);
@@ -95,10 +104,30 @@ static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
         return error_set(err, ERROR_UNKNOWN, "%.*s", (int)envelope.error.len,
                          (const char *)envelope.error.ptr);
     }
-    fanout->answering = true;
-    bool taken = fanout->events.on_answer(fanout->owner, &ask->source, msg, envelope.body, err);
-    fanout->answering = false;
-    return taken || error_prefix(err, "node %s", ask->source.name);
+    return hand_over(ask, msg, envelope.body, err);
+}
+
+/* The way to the node broke or took too long: nothing that the node itself has said. One that ends
+ * the call without a word (EOF) is there, and has no answer. */
+static bool is_lost(const struct ask *ask, const struct error *why)
+{
+    if (ask->refused) {
+        return false;
+    }
+    return why->code == ERROR_DEADLINE_EXCEEDED ||
+           (why->code == ERROR_UNAVAILABLE && strcmp(why->text, "EOF") != 0);
+}
+
+/* Its code is not the client's, but for what the fan-out's owner said himself. */
+static bool take_failure(struct ask *ask, const struct error *why, struct error *err)
+{
+    struct fanout *fanout = ask->fanout;
+    *err = *why;
+    if (!ask->refused) {
+        err->code = ERROR_UNKNOWN;
+    }
+    return is_lost(ask, why) && fanout->events.on_lost(fanout->owner, &ask->source, err) &&
+           hand_over(ask, NULL, slice_of("", 0), err);
 }
 
 static void fail(struct ask *ask, const struct error *why)
@@ -106,15 +135,6 @@ static void fail(struct ask *ask, const struct error *why)
     ask->failure = arena_new(ask->fanout->arena, struct error);
     *ask->failure = *why;
     ask->fanout->failed = true;
-}
-
-/* What a node or the way to it failed with: its code is not the client's. */
-static void fail_call(struct ask *ask, const struct error *why)
-{
-    fail(ask, why);
-    if (!ask->refused) {
-        ask->failure->code = ERROR_UNKNOWN;
-    }
 }
 
 static void on_node_answer(void *owner, struct msg *msg, const struct error *why)
@@ -125,13 +145,11 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
     ask->call = NULL;
     assert(fanout->open > 0);
     fanout->open--;
-    if (msg == NULL) {
-        fail_call(ask, why);
-    } else if (!take_answer(ask, msg, &err)) {
-        fail(ask, &err);
-    } else {
+    if (msg == NULL ? take_failure(ask, why, &err) : take_answer(ask, msg, &err)) {
         ask->next_free = fanout->free;
         fanout->free = ask;
+    } else {
+        fail(ask, &err);
     }
     msg_release(&msg);
     complete_if_done(fanout);
@@ -163,16 +181,10 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
     assert(!fanout->sealed || fanout->answering);
     struct ask *ask = take_slot(fanout);
     *ask = (struct ask){.fanout = fanout, .source = *source};
-    if (node == NULL) {
-        struct error why;
-        error_set(&why, ERROR_UNKNOWN,
-                  "failed to publish message to %s: client not found for node %s", source->name,
-                  source->name);
-        fail_call(ask, &why);
-        return;
-    }
     fanout->open++;
-    ask->call = node_send(node, &options, on_node_answer, ask);
+    ask->call = node == NULL
+                    ? node_call_missing(fanout->loop, source->name, &options, on_node_answer, ask)
+                    : node_send(node, &options, on_node_answer, ask);
 }
 
 void fanout_seal(struct fanout *fanout)
@@ -186,12 +198,34 @@ bool fanout_has_failed(const struct fanout *fanout)
     return fanout->failed;
 }
 
+void fanout_mark_open(const struct fanout *fanout, bool *marks)
+{
+    for (size_t i = 0; i < fanout->used; i++) {
+        if (fanout->asks[i].call != NULL) {
+            marks[fanout->asks[i].source.rank] = true;
+        }
+    }
+}
+
+static void cancel_open(struct fanout *fanout)
+{
+    for (size_t i = 0; i < fanout->used; i++) {
+        node_call_cancel(&fanout->asks[i].call);
+    }
+    fanout->open = 0;
+}
+
+void fanout_abandon(struct fanout *fanout)
+{
+    assert(fanout->answering);
+    cancel_open(fanout);
+}
+
 void fanout_close(struct fanout **fanout)
 {
-    struct fanout *closed = *fanout;
-    *fanout = NULL;
-    for (size_t i = 0; closed != NULL && i < closed->used; i++) {
-        node_call_cancel(&closed->asks[i].call);
+    if (*fanout != NULL) {
+        cancel_open(*fanout);
+        *fanout = NULL;
     }
 }
 

@@ -22,11 +22,16 @@ struct fanout_source {
 };
 
 struct fanout_events {
-    /* A node's SendResponse body; false fails that call with err. The message is borrowed. */
+    /* A node's SendResponse body; false fails that call with err. The message is borrowed; NULL,
+     * with an empty body: the node was lost, and the answer goes on without it. */
     bool (*on_answer)(void *owner, const struct fanout_source *source, struct msg *msg,
                       struct slice body, struct error *err);
     /* Asked before a node's message of this declared size is received; false refuses it. */
     bool (*admit)(void *owner, size_t declared, struct error *err);
+    /* A node could not be reached, its connection broke, or it did not answer in time: err says
+     * which, in the node's words. True: the answer goes on without it; on_answer follows. False:
+     * the call has failed with err, which may be replaced. */
+    bool (*on_lost)(void *owner, const struct fanout_source *source, struct error *err);
     /* NULL when all answered. Otherwise the calls' errors in (question, node) order, joined by
      * "; "; the code is the first one's: UNKNOWN for what a node or the way to it failed with, and
      * the code of the events above for what they refused. */
@@ -34,9 +39,9 @@ struct fanout_events {
 };
 
 /* Lives in the region. Room for `capacity` open calls. */
-struct fanout *fanout_open(struct arena *arena, size_t capacity, const struct fanout_events *events,
-                           void *owner);
-/* Before the seal, or from inside on_answer. A NULL node fails like one that cannot be reached.
+struct fanout *fanout_open(struct loop *loop, struct arena *arena, size_t capacity,
+                           const struct fanout_events *events, void *owner);
+/* Before the seal, or from inside on_answer. A NULL node is lost, from the loop.
  * `call->admit` is the fan-out's. */
 void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struct node *node,
                 const struct node_call_options *call);
@@ -45,6 +50,10 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
 void fanout_seal(struct fanout *fanout);
 /* A call has failed: what is asked now is asked for nothing. */
 bool fanout_has_failed(const struct fanout *fanout);
+/* Marks the nodes whose answers are waited for, by rank. */
+void fanout_mark_open(const struct fanout *fanout, bool *marks);
+/* From inside on_answer: what is still open is not waited for; it is complete. */
+void fanout_abandon(struct fanout *fanout);
 /* Cancels what is still open; no event comes any more. */
 void fanout_close(struct fanout **fanout);
 size_t fanout_open_calls(const struct fanout *fanout);

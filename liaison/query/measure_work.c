@@ -103,6 +103,14 @@ static void ask(struct work *work)
     }
 }
 
+static void count_frame(struct work *work, struct slice frame)
+{
+    uint8_t version = decode_version(frame);
+    if (version == 3 || version == 4) {
+        work->frames[version - 3]++;
+    }
+}
+
 static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err)
 {
@@ -112,6 +120,7 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
     }
     measure_trace_answer(measure_of(work)->trace, source, answer.frame.len, answer.trace);
     if (answer.frame.len > 0) {
+        count_frame(work, answer.frame);
         return merge_feed(measure_of(work)->merge, source->question, source->rank, msg,
                           answer.frame, err) &&
                work_check_budget(work, err);

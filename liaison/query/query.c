@@ -196,6 +196,23 @@ static void on_turn(struct loop_task *task)
 
 /* Asking */
 
+/* --skip-slow-replicas: as soon as those that have answered hold every row, nobody is waited for.
+ * A TopN job asks its questions one after the other and waits for each. */
+static void skip_slow(struct query *query)
+{
+    struct work *work = query->work;
+    if (!options_of(query)->skip_slow_replicas || query->job->kind != JOB_MEASURE_QUERY ||
+        fanout_has_failed(work->fanout) || fanout_open_calls(work->fanout) == 0) {
+        return;
+    }
+    bool *waiting = arena_array(&query->arena, bool, query->world->member_count);
+    memset(waiting, 0, query->world->member_count * sizeof *waiting);
+    fanout_mark_open(work->fanout, waiting);
+    if (broadcast_can_spare(&work->broadcast, waiting)) {
+        fanout_abandon(work->fanout);
+    }
+}
+
 static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
                       struct slice body, struct error *err)
 {
@@ -203,7 +220,17 @@ static bool on_answer(void *owner, const struct fanout_source *source, struct ms
     const uint64_t work = executor_work();
     const bool taken = query->work->ops->answer(query->work, source, msg, body, err);
     executor_worked(query->executor, work);
+    skip_slow(query);
     return taken;
+}
+
+static bool on_lost(void *owner, const struct fanout_source *source, struct error *err)
+{
+    struct query *query = owner;
+    struct broadcast *broadcast = &query->work->broadcast;
+    const bool goes_on = broadcast_lose(broadcast, source->rank, err);
+    query->job->incomplete = broadcast->incomplete;
+    return goes_on;
 }
 
 /* The query is as good as over, so that the other nodes' messages need not be waited for; it ends
@@ -276,10 +303,11 @@ static bool choose_nodes(struct query *query, struct error *err)
 static void ask(struct query *query)
 {
     static const struct fanout_events events = {
-        .admit = on_admit, .on_answer = on_answer, .on_complete = on_complete};
+        .admit = on_admit, .on_answer = on_answer, .on_lost = on_lost, .on_complete = on_complete};
     struct work *work = query->work;
     query->unasked = arena_mark(&query->arena);
-    work->fanout = fanout_open(&query->arena, work->ops->open(work), &events, query);
+    work->fanout =
+        fanout_open(loop_of(query), &query->arena, work->ops->open(work), &events, query);
     set_state(query, QUERY_ASKING);
     work->ops->ask(work);
     fanout_seal(work->fanout);

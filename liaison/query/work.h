@@ -73,6 +73,7 @@ struct work {
     int64_t begin;                      /* of the range, ns since the epoch */
     /* After the last turn. */
     size_t result_count;
+    size_t frames[2];        /* decoded: of version 3, of version 4 */
     size_t bad_texts;        /* strings of the answer that are not UTF-8 */
     const char *approximate; /* borrow: static; what of the answer is, or NULL */
     bool crowded;            /* refused because the process holds too much */
