@@ -81,14 +81,23 @@ def test_many_queries_on_one_connection(cluster):
     assert len({call.result() for call in calls}) == 1
 
 
-def test_what_is_not_served_yet_says_so(cluster):
-    documents = [ask(*CPM, groupBy={"tagProjection": {"tagFamilies": [{"name": "default", "tags": ["layer"]}]}}),
-                 ask(*CPM, agg={"function": "AGGREGATION_FUNCTION_SUM", "fieldName": "value"}),
-                 ask(*CPM, top={"number": 3, "fieldName": "value", "fieldValueSort": DESC})]
-    for document in documents:
-        code, text = cluster.client.query_error(query(document))
-        assert code == grpc.StatusCode.UNIMPLEMENTED
-        assert text
+def test_groups_sums_and_tops(cluster):
+    """Each from the rows: the values are computed here, too."""
+    rows = cluster.client.query(query(ask(*CPM, limit=10_000))).data_points
+    values = sorted(point.fields[0].value.int.value for point in rows)
+    summed = cluster.client.query(query(ask(*CPM, agg={"function": "AGGREGATION_FUNCTION_SUM", "fieldName": "value"})))
+    assert [point.fields[0].value.int.value for point in summed.data_points] == [sum(values)]
+    best = cluster.client.query(query(ask(*CPM, top={"number": 3, "fieldName": "value", "fieldValueSort": DESC})))
+    assert [point.fields[0].value.int.value for point in best.data_points] == values[:-4:-1]
+    layers = {point.tag_families[0].tags[0].value.str.value for point in rows}
+    grouped = cluster.client.query(query(ask(*CPM, groupBy={"tagProjection": {"tagFamilies": [
+        {"name": point_family(rows), "tags": [rows[0].tag_families[0].tags[0].key]}]}}, limit=1000)))
+    assert {point.tag_families[0].tags[0].value.str.value for point in grouped.data_points} == layers
+    assert len(grouped.data_points) == len(layers)
+
+
+def point_family(rows):
+    return rows[0].tag_families[0].name
 
 
 def test_command_line():
