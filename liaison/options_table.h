@@ -28,7 +28,7 @@ OPTION(ENUM, topn, "distinct", WORKS, "distinct|range", "TopN: the best single v
 OPTION(INT, topn_max_intervals, "240", WORKS, "", "--topn=range: fall back to distinct beyond this many intervals")
 OPTION(ENUM, mean_floor, "upstream", WORKS, "upstream|none", "a MEAN below 1 becomes 1 as upstream does, or stays")
 OPTION(ENUM, incomplete, "mark", WORKS, "mark|fail|serve", "an answer that lacks nodes: mark it, refuse it, or serve it also when a node fails on the way")
-OPTION(BOOL, skip_slow_replicas, "false", WARNS, "", "do not wait for nodes whose copies others have sent")
+OPTION(BOOL, skip_slow_replicas, "false", WORKS, "", "do not wait for nodes whose copies others have sent")
 OPTION(DURATION, node_forget_after, "1h", WORKS, "", "how long a node that left discovery counts as missing")
 OPTION(INT, executors, "0", WORKS, "", "threads that run queries; 0 = one for each core")
 OPTION(INT, max_concurrent_queries, "0", WORKS, "", "queries that run at the same time; 0 = no limit")

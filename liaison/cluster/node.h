@@ -93,5 +93,12 @@ struct node_call *node_send(struct node *node, const struct node_call_options *o
                             void (*on_answer)(void *owner, struct msg *msg /* take */,
                                               const struct error *why),
                             void *owner);
+/* The same for a member that nobody is connected to (it left, or never came): the call fails, from
+ * the loop, like one to a node that is down. */
+struct node_call *node_call_missing(struct loop *loop, const char *name,
+                                    const struct node_call_options *options,
+                                    void (*on_answer)(void *owner, struct msg *msg /* take */,
+                                                      const struct error *why),
+                                    void *owner);
 /* NULLs the pointer; NULL is a no-op. */
 void node_call_cancel(struct node_call **call);

@@ -179,6 +179,19 @@ void node_call_fail(struct node_call *call, const struct error *why)
     loop_defer(call->loop, &call->failure);
 }
 
+struct node_call *
+node_call_missing(struct loop *loop, const char *name, const struct node_call_options *options,
+                  void (*answer)(void *owner, struct msg *msg, const struct error *why),
+                  void *owner)
+{
+    struct error why;
+    struct node_call *call = node_call_new(loop, options, answer, owner);
+    error_set(&why, ERROR_UNAVAILABLE,
+              "failed to publish message to %s: client not found for node %s", name, name);
+    node_call_fail(call, &why);
+    return call;
+}
+
 void node_call_cancel(struct node_call **call)
 {
     struct node_call *cancelled = *call;
