@@ -289,10 +289,21 @@ def test_a_broken_list(cluster):
 
 @pytest.mark.sanitize
 def test_a_silent_node(start):
-    cluster = start(["--demo", "--nodes", 2], ["--dst-broadcast-timeout=1s"])
+    cluster = start(["--demo", "--nodes", 2, "--replicas", 0], ["--dst-broadcast-timeout=1s"])
     cluster.nodes.fault("d1", topic="topn", hang=True)
     assert cluster.client.topn_error(topn(cluster.nodes)) == (UNKNOWN, execution(
         "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("mode", ["distinct", "range"])
+def test_a_silent_node_whose_copies_answer(start, mode):
+    cluster = start(["--demo", "--nodes", 2], ["--dst-broadcast-timeout=500ms", f"--topn={mode}"])
+    wanted = cluster.client.topn(topn(cluster.nodes, agg=SUM)).lists[0].items
+    cluster.nodes.fault("d1", topic="topn", hang=True)
+    response, trailers = cluster.client.topn_with_trailers(topn(cluster.nodes, agg=SUM))
+    assert list(response.lists[0].items) == list(wanted)
+    assert "banyandb-incomplete" not in trailers
 
 
 @pytest.mark.sanitize
@@ -307,7 +318,7 @@ def test_a_node_that_fails_on_the_way(start):
 
 @pytest.mark.sanitize
 def test_a_node_that_leaves_on_the_way(start):
-    cluster = start(["--demo", "--nodes", 2], ["--topn=range"])
+    cluster = start(["--demo", "--nodes", 2, "--replicas", 0], ["--topn=range"])
     cluster.nodes.control(fault={"*": {"topic": "topn", "delay_ms": 500}}, clear=None)
     call = cluster.client.method(TOPN).future(topn(cluster.nodes, agg=SUM).SerializeToString(), timeout=30)
     wait_until(lambda: sum(stats["sends"] for stats in cluster.nodes.stats().values()) >= 32, what="the first round")
