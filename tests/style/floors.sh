@@ -12,7 +12,7 @@ cd "${1:-$(dirname "$0")/../..}"
 
 floors=(frame merge proto liaison)
 
-pure='assert|errno|float|inttypes|limits|math|stdalign|stdarg|stdbool|stddef|stdint|stdlib|string'
+pure='assert|errno|float|inttypes|limits|math|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdlib|string'
 pure+='|endian|emmintrin|immintrin|sanitizer/asan_interface|sys/queue'
 declare -A system_headers=(
     [frame]="$pure"
