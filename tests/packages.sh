@@ -11,7 +11,7 @@ packages_build=(
     gcc libc6-dev meson ninja-build pkg-config
     libnghttp2-dev libevent-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler
     libxxhash-dev libjansson-dev libyaml-dev libc-ares-dev check
-    python3 python3-grpcio python3-protobuf python3-yaml python3-xxhash protobuf-compiler
+    python3 python3-grpcio python3-protobuf python3-yaml python3-xxhash protobuf-compiler libprotobuf-dev
 )
 packages_test=(binutils git openssl universal-ctags python3-pytest python3-h2)
 
@@ -34,9 +34,9 @@ packages_update_once() {
     packages_updated=1
 }
 
-# The packages of one clang release: compiler, its sanitizer and fuzzer runtime, and the checkers.
+# The packages of one clang release: compiler, symbolizer, sanitizer and fuzzer runtimes, checkers.
 packages_of_clang() {
-    echo "clang-$1 libclang-rt-$1-dev clang-format-$1 clang-tidy-$1"
+    echo "clang-$1 llvm-$1 libclang-rt-$1-dev clang-format-$1 clang-tidy-$1"
 }
 
 # Sets CLANG_VERSION: the first release that is here, else the first that can be had.
