@@ -50,6 +50,7 @@ struct liaison {
     struct loop *control;    /* own */
     pthread_t control_thread;
     struct charge control_charge;
+    struct charge edge_charge;
     struct budget budget;
     struct cluster *cluster; /* own */
     struct admin *admin;     /* own */
@@ -152,6 +153,7 @@ static void on_first_world(struct loop_task *task)
         .log = liaison->log,
         .metrics = liaison->metrics,
         .budget = &liaison->budget,
+        .charge = &liaison->edge_charge,
         .executors = liaison->executors,
         .executor_count = liaison->executor_count,
     };
@@ -285,6 +287,7 @@ static void open_budget(struct liaison *liaison)
     const char *no_labels[1] = {NULL};
     budget_init(&liaison->budget, budget_limit(&liaison->options));
     liaison->control_charge.shared = &liaison->budget.held;
+    liaison->edge_charge.shared = &liaison->budget.held;
     if (liaison->budget.limit != SIZE_MAX) {
         metrics_set(metrics_series(liaison->metrics, METRIC_BUDGET, no_labels),
                     (int64_t)liaison->budget.limit);

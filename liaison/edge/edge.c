@@ -27,7 +27,6 @@ struct edge {
     struct certificate *certificate; /* own; NULL: clear text */
     struct admission *admission;     /* own */
     struct health health;
-    struct charge charge;
     int64_t started_at;          /* ns since the epoch */
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
@@ -67,7 +66,7 @@ void edge_survey(struct edge *edge,
 
 static void publish(struct edge *edge)
 {
-    metrics_charge(edge->shard, &edge->charge);
+    metrics_charge(edge->shard, edge->setup.charge);
     metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_live(edge->server).exchanges);
 }
 
@@ -83,7 +82,7 @@ static void on_publish(struct loop_timer *timer)
 
 static void settle(struct edge *edge, struct job *job)
 {
-    measure_answer(job, &edge->charge);
+    measure_answer(job, edge->setup.charge);
     publish(edge);
     job_release(&job);
 }
@@ -163,7 +162,7 @@ static bool on_admit(void *owner, size_t declared, struct error *err)
 {
     struct edge *edge = owner;
     const struct budget *budget = edge->setup.budget;
-    return declared <= SMALL_REQUEST || budget_room(budget, &edge->charge, declared) ||
+    return declared <= SMALL_REQUEST || budget_room(budget, edge->setup.charge, declared) ||
            error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "a request of %zu bytes does not fit: the liaison holds %zu of the %zu bytes "
                      "that it may; try again in a second, or send a smaller one",
@@ -246,7 +245,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
         .max_message_bytes = options->max_recv_msg_size,
         .max_concurrent_streams = MAX_STREAMS,
         .stall_timeout_ms = duration_ms(options->client_stall_timeout),
-        .charge = &edge->charge,
+        .charge = edge->setup.charge,
     };
     return server_open(edge->setup.loop, &server, &events, edge, err);
 }
@@ -259,7 +258,6 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
     }
     edge->setup = *setup;
     edge->started_at = loop_wall_ns();
-    edge->charge.shared = &setup->budget->held;
     health_init(&edge->health);
     edge->server = open_certificate(edge, err) ? open_server(edge, err) : NULL;
     if (edge->server == NULL) {

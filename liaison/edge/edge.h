@@ -14,8 +14,9 @@ struct edge_setup {
     const struct options *options; /* borrow: outlives it */
     struct log *log;               /* borrow: outlives it */
     struct metrics *metrics;       /* borrow: outlives it */
-    struct budget *budget;         /* borrow: outlives it */
-    struct executor **executors;   /* borrow: outlive it */
+    struct charge *charge; /* borrow: outlives the loop's reaping; pays for what clients send */
+    struct budget *budget; /* borrow: outlives it */
+    struct executor **executors; /* borrow: outlive it */
     size_t executor_count;
 };
 

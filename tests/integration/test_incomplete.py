@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers that lack nodes: when they are complete all the same, and what becomes of them when they are not.
+
+Three nodes unless a test says otherwise. CPM has a copy of each row on a second node, LATENCY has none.
+"""
+import pathlib
+import time
+
+import grpc
+import pytest
+import yaml
+
+from asking import CPM, CPM_ROWS, LATENCY, LATENCY_ROWS, ask, execution, query
+from client import rfc3339
+from process import wait_until
+
+UNKNOWN, UNAVAILABLE = grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE
+FAST = ["--data-client-health-check-interval=500ms", "--dst-broadcast-timeout=1s"]
+THREE = ["--demo", "--nodes", 3]
+DAY = {"unit": "UNIT_DAY", "num": 1}
+HOUR_MS = 3_600_000
+
+pytestmark = pytest.mark.sanitize
+
+
+def since(begin_ms, measure=CPM, **more):
+    """From then on. (asking.query asks from 1970 on, when no node had been made, so nothing is ever excused.)"""
+    times = {"begin": rfc3339(begin_ms), "end": rfc3339(4_000_000_000_000)}
+    return query({**ask(*measure, limit=10_000), "timeRange": times, **more})
+
+
+def lately(measure=CPM):
+    return since(int(time.time() * 1000) - 2 * HOUR_MS, measure)
+
+
+def asked(cluster, request):
+    """(rows, names in the trailer)"""
+    response, trailers = cluster.client.query_with_trailers(request)
+    return len(response.data_points), trailers.get("banyandb-incomplete")
+
+
+def take_down(cluster, *names):
+    cluster.nodes.control(stop=list(names))
+    for name in names:
+        cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node=name)
+
+
+# ------------------------------------------------------------- down before the query
+
+
+@pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
+def test_one_of_two_copies_is_enough(start, mode):
+    cluster = start(THREE, [*FAST, f"--incomplete={mode}"])
+    take_down(cluster, "d3")
+    assert asked(cluster, lately()) == (CPM_ROWS, None)
+    if mode == "fail":
+        code, text = cluster.client.query_error(lately(LATENCY))
+        assert code == UNAVAILABLE and "d3" in text and "--incomplete=fail" in text, text
+    else:
+        rows, names = asked(cluster, lately(LATENCY))
+        assert 0 < rows < LATENCY_ROWS and names == "d3"
+
+
+def test_more_missing_than_copies(start):
+    cluster = start(THREE, FAST)
+    take_down(cluster, "d1", "d3")
+    rows, names = asked(cluster, lately())
+    assert rows <= CPM_ROWS and names == "d1, d3"
+
+
+# --------------------------------------------------------------- lost on the way
+
+LOSSES = {"silent": {"hang": True}, "cut": {"close": True}, "a status of the way": {"status": {
+    "code": "UNAVAILABLE", "message": "the server is shutting down"}}}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
+def test_a_node_is_lost_on_the_way(start, mode, loss):
+    cluster = start(THREE, ["--dst-broadcast-timeout=500ms", f"--incomplete={mode}"])
+    cluster.nodes.fault("d2", **LOSSES[loss])
+    assert asked(cluster, lately()) == (CPM_ROWS, None), "copies are on the others"
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    if mode == "serve":
+        rows, names = asked(cluster, lately(LATENCY))
+        assert 0 < rows < LATENCY_ROWS and names == "d2"
+    else:
+        code, text = cluster.client.query_error(lately(LATENCY))
+        if mode == "mark":
+            assert code == UNKNOWN and "rpc error: code = " in text, text
+        else:
+            assert code == UNAVAILABLE and "d2" in text and "--incomplete=fail" in text, text
+
+
+def test_two_are_lost_of_two_copies(start):
+    cluster = start(THREE, FAST)
+    cluster.nodes.control(fault={"d1": {"hang": True}, "d3": {"hang": True}})
+    code, text = cluster.client.query_error(lately())
+    assert code == UNKNOWN and "DeadlineExceeded" in text, text
+
+
+def test_nobody_is_left(start):
+    cluster = start(["--demo", "--nodes", 2], [*FAST, "--incomplete=serve"])
+    cluster.nodes.fault("*", hang=True)
+    code, text = cluster.client.query_error(lately())
+    assert code == UNKNOWN and "DeadlineExceeded" in text, text
+
+
+@pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
+def test_what_a_node_says_is_no_loss(start, mode):
+    cluster = start(THREE, [*FAST, f"--incomplete={mode}"])
+    cluster.nodes.fault("d2", error="the disk is on fire")
+    assert cluster.client.query_error(lately()) == (UNKNOWN, execution("service_cpm_minute", "the disk is on fire"))
+    cluster.nodes.fault("d2", no_message=True)
+    assert cluster.client.query_error(lately())[0] == UNKNOWN
+
+
+def test_two_groups_one_with_copies(start):
+    """What is lost is weighed for each group of its own."""
+    cluster = start(["--empty", "--nodes", 3], [*FAST, "--incomplete=serve"],
+                    before=lambda nodes: make_groups(nodes, one=0, two=1))
+    both = since(int(time.time() * 1000), ("one two", "thing", ["default.id"], ["value"]))
+    assert asked(cluster, both) == (0, None)
+    cluster.nodes.fault("d3", group="two", hang=True)
+    assert asked(cluster, both) == (0, "d3")    # nobody knows that d3 would have answered for "one" in time
+
+
+# ------------------------------------------------------------------ who was away when
+
+
+def make_groups(nodes, **replicas):
+    for name, copies in replicas.items():
+        nodes.control(schema=[
+            {"action": "insert", "kind": "group", "object": group(name, copies)},
+            {"action": "insert", "kind": "measure", "object": {
+                "metadata": {"group": name, "name": "thing"}, "entity": {"tagNames": ["id"]}, "interval": "1m",
+                "tagFamilies": [{"name": "default", "tags": [{"name": "id", "type": "TAG_TYPE_STRING"}]}],
+                "fields": [{"name": "value", "fieldType": "FIELD_TYPE_INT",
+                            "encodingMethod": "ENCODING_METHOD_GORILLA",
+                            "compressionMethod": "COMPRESSION_METHOD_ZSTD"}]}}])
+
+
+def group(name, copies):
+    return {"metadata": {"name": name}, "catalog": "CATALOG_MEASURE",
+            "resourceOpts": {"shardNum": 1, "replicas": copies, "segmentInterval": DAY,
+                             "ttl": {"unit": "UNIT_DAY", "num": 7}}}
+
+
+def write(cluster, count, node):
+    """So many rows of now, to this node alone: the others are down."""
+    now = rfc3339(int(time.time() * 1000))
+    cluster.nodes.control(write=[{"group": "fresh", "measure": "thing", "nodes": [node], "rows": [
+        {"timestamp": now, "tagFamilies": [{"tags": [{"str": {"value": f"{node}-{number}"}}]}],
+         "fields": [{"int": {"value": number}}]} for number in range(count)]}])
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_one_after_the_other_was_down(start, restarted):
+    """Ten rows went to d1 while d2 was down, ten to d2 while d1 was: with d1 down, ten of twenty are there."""
+    cluster = start(["--empty", "--nodes", 2], FAST,
+                    before=lambda nodes: make_groups(nodes, fresh=1))
+    begin = int(time.time() * 1000)
+    time.sleep(0.05)
+    thing = ("fresh", "thing", ["default.id"], ["value"])
+    take_down(cluster, "d2")
+    assert asked(cluster, since(begin, thing)) == (0, None), "d1 was there all the time"
+    write(cluster, 10, "d1")
+    assert asked(cluster, since(begin, thing)) == (10, None)
+    cluster.nodes.control(start={"d2": {} if restarted else {"created_at": "2026-01-01T00:00:00Z"}})
+    cluster.liaison.wait_ready(cluster.nodes.names)
+    take_down(cluster, "d1")
+    write(cluster, 10, "d2")
+    assert asked(cluster, since(begin, thing)) == (10, "d1")
+    time.sleep(0.05)
+    assert asked(cluster, since(int(time.time() * 1000) + 50, thing)) == (0, None), "of what came since, d2 has all"
+
+
+@pytest.mark.parametrize("before, after", [(0, 1), (1, 0)])
+def test_replicas_changed_meanwhile(start, before, after):
+    """Rows from before were placed by the old figure."""
+    cluster = start(["--empty", "--nodes", 2], FAST, before=lambda nodes: make_groups(nodes, fresh=before))
+    begin = int(time.time() * 1000)
+    time.sleep(0.05)
+    thing = ("fresh", "thing", ["default.id"], ["value"])
+    cluster.nodes.control(schema=[{"action": "update", "kind": "group", "object": group("fresh", after)}])
+    time.sleep(1)    # until it is seen
+    take_down(cluster, "d2")
+    assert asked(cluster, since(begin, thing)) == (0, "d2")
+    assert asked(cluster, since(int(time.time() * 1000), thing)) == (0, None if after else "d2")
+
+
+# --------------------------------------------------------------- listed, and not listed
+
+
+def test_a_listed_node_that_was_never_reached(start):
+    cluster = start(THREE, FAST)
+    path = pathlib.Path(cluster.nodes.discovery)
+    listed = yaml.safe_load(path.read_text())
+    listed["nodes"].append({"name": "ghost", "grpc_address": "127.0.0.1:1"})
+    path.write_text(yaml.safe_dump(listed))
+    wait_until(lambda: asked(cluster, lately(LATENCY)) == (LATENCY_ROWS, "127.0.0.1:1"), 10, "the ghost being missed")
+    assert asked(cluster, lately()) == (CPM_ROWS, None)
+    take_down(cluster, "d3")
+    assert asked(cluster, lately())[1] == "127.0.0.1:1, d3"
+
+
+def test_a_node_that_left_is_missed_for_a_while(start):
+    cluster = start(THREE, [*FAST, "--node-forget-after=3s"])
+    cluster.nodes.control(discovery=["d1", "d2"])
+    wait_until(lambda: asked(cluster, lately(LATENCY))[1] == "d3", 10, "d3 being missed")
+    assert asked(cluster, lately()) == (CPM_ROWS, None)
+    wait_until(lambda: asked(cluster, lately(LATENCY))[1] is None, 10, "d3 being forgotten")
+
+
+# ----------------------------------------------------------------- slow copies
+
+
+def test_slow_copies_are_not_waited_for(start):
+    cluster = start(THREE, ["--skip-slow-replicas"])
+    cluster.nodes.fault("d1", delay_ms=4000)
+    began = time.monotonic()
+    assert asked(cluster, lately()) == (CPM_ROWS, None)
+    assert time.monotonic() - began < 3, "it waited for the slow one"
+    began = time.monotonic()
+    assert asked(cluster, lately(LATENCY)) == (LATENCY_ROWS, None)
+    assert time.monotonic() - began > 3, "nobody else has these rows"
+    cluster.liaison.expect_nothing_alive()
