@@ -186,6 +186,7 @@ pytest_run() {
     local name=$1 seconds=$2
     shift 2
     limited "$seconds" "$scratch/$name.log" "$python" -B -m pytest -p no:cacheprovider -q \
+        --rootdir="$PWD" --confcutdir="$PWD" \
         --junitxml="$scratch/$name.xml" "$@" || true
     results junit "$scratch/$name.xml" "$scratch/$name.log"
 }
@@ -238,17 +239,38 @@ stage_acceptance() {
     stage_end
 }
 
+# The folders of integration tests, each run by itself: their helpers may share names.
+integration_parts() {
+    local folder
+    echo tests/integration
+    for folder in tests/integration/*/; do
+        ! compgen -G "$folder/test_*.py" >/dev/null || echo "${folder%/}"
+    done
+}
+
+# integration_on BUILD ARGUMENT... FOLDER: a folder's own tests, not those of its sub-folders.
+integration_on() {
+    local build=$1
+    shift
+    BYDB_BUILD=$PWD/build-check/$build \
+        BYDB_LIAISON=$PWD/build-check/$build/liaison/bydb-liaison \
+        pytest_run integration 1500 --ignore-glob="${*: -1}/*/*" "$@"
+}
+
 stage_integration() {
+    local part
     stage_begin integration "the real program, real sockets, faults"
     if build_gcc; then
-        BYDB_BUILD=$PWD/build-check/gcc BYDB_LIAISON=$PWD/build-check/gcc/liaison/bydb-liaison \
-            pytest_run integration 1500 tests/integration
+        for part in $(integration_parts); do
+            integration_on gcc "$part"
+        done
     fi
     if build_sanitize; then
         echo "   the part marked 'sanitize', on the sanitizer build:"
-        BYDB_BUILD=$PWD/build-check/sanitize \
-            BYDB_LIAISON=$PWD/build-check/sanitize/liaison/bydb-liaison \
-            pytest_run sanitized 1200 -m sanitize tests/integration tests/acceptance
+        for part in $(integration_parts) tests/acceptance; do
+            ! grep -qrs --include='test_*.py' 'mark\.sanitize' "$part" ||
+                integration_on sanitize -m sanitize "$part"
+        done
     fi
     stage_end
 }
