@@ -107,12 +107,12 @@ class Oracle:
             assert order_tag, request.order_by.index_rule_name
         windows = collections.defaultdict(list)
         for group in groups:
-            for row in self._matching(group, request):
-                windows[_sort_key(row, order_tag)].append(self._point(row, request, groups))
+            for row in self.matching(group, request):
+                windows[sort_key(row, order_tag)].append(self._point(row, request, groups))
         ordered = sorted(windows.items(), reverse=request.order_by.sort == DESC)
         return Expected([window for _, window in ordered], request.offset, request.limit or DEFAULT_LIMIT)
 
-    def _matching(self, group, request):
+    def matching(self, group, request):
         begin, end = nanoseconds(request.time_range.begin), nanoseconds(request.time_range.end)
         criteria = request.criteria if request.HasField("criteria") else None
         rows = [row for row in self._rows(group, request.name) if begin <= row.time <= end]
@@ -181,7 +181,7 @@ def _read_back(key, value, measure):
     return value
 
 
-def _sort_key(row, order_tag):
+def sort_key(row, order_tag):
     if order_tag is None:
         return KEY, int_image(row.time)
     key = index_key(tag_of(row.tags.get(order_tag)))

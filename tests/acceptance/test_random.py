@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random queries over random rows: the answer must be what the oracles compute from the rows alone.
+
+    BYDB_RANDOM_QUERIES=20000    how many in all, 3000 if it is not set
+    BYDB_RANDOM_SEED=7           of the first world; a failure names the seed of its world
+
+Every world is asked through liaisons in each mode of --aggregation, and some requests twice.
+"""
+import contextlib
+import json
+import math
+import os
+import random
+
+import grpc
+import pytest
+
+from compare import same_list, without
+from fixtures import require_binary, running, serving
+from oracle import Oracle
+from oracle_groups import Combined, folded, of_stream, stream_request
+from proto import message, parse
+from random_world import Asker, World
+
+QUERIES = int(os.environ.get("BYDB_RANDOM_QUERIES", 3000))
+SEED = int(os.environ.get("BYDB_RANDOM_SEED", 1))
+PER_WORLD = 250
+WORLDS = max(1, -(-QUERIES // PER_WORLD))
+MODES = ("exact", "rows", "pushdown")
+SHOWN_FAILURES = 3
+
+
+def options_of(seed):
+    """(nodes, their options)"""
+    nodes = 1 + seed % 5
+    version = ["4", "3", "mixed"][seed % 3]
+    return nodes, ["--empty", "--nodes", nodes, "--frame-version", version, *(["--no-constants"] * (seed % 2))]
+
+
+class Scene:
+    def __init__(self, seed, nodes, world, clients):
+        self.seed, self.nodes, self.world, self.clients = seed, nodes, world, clients
+        self.oracle = Oracle()
+        world.load(self.oracle)
+
+    def pushes(self, asked, mode):
+        """Do nodes aggregate? In mode exact only where no row can lie on two of them."""
+        groups = asked.document["groups"]
+        array = any(self.world.tags[group].get((family["name"], tag), "").endswith("ARRAY")
+                    for family in asked.document.get("groupBy", {}).get("tagProjection", {}).get("tagFamilies", [])
+                    for tag in family["tags"] for group in groups)
+        apart = all(self.world.replicas[group] == 0 for group in groups) and asked.after and not array
+        return "agg" in asked.document and mode != "rows" and apart
+
+    def mode_of(self, asked, chance):
+        """Partials are not asked for where they count rows twice."""
+        return chance.choice(MODES if self.pushes(asked, "pushdown") else MODES[:2])
+
+
+@contextlib.contextmanager
+def scene_of(seed):
+    chance = random.Random(seed)
+    nodes, node_options = options_of(seed)
+    world = World(chance, nodes)
+    versions = "--measure-frame-versions=3,4"
+    with contextlib.ExitStack() as open_:
+        sample, first = open_.enter_context(running(node_options, [versions], before=world.insert))
+        liaisons = {mode: first if mode == "exact" else
+                    open_.enter_context(serving(sample, [versions, f"--aggregation={mode}"])) for mode in MODES}
+        yield Scene(seed, sample, world, {mode: open_.enter_context(liaison.client())
+                                          for mode, liaison in liaisons.items()})
+
+
+def points_of(data, *left_out):
+    points = [without(point, *left_out) for point in parse("measure.v1.QueryResponse", data).data_points]
+    for field in (field for point in points for field in point.fields):
+        if math.isnan(field.value.float.value):
+            field.value.float.value = math.nan    # there are many; a sum of both infinities is one of them
+    return points
+
+
+def check_refused(client, request, refusal):
+    code, text = client.query_error(request)
+    assert code == grpc.StatusCode.UNKNOWN, text
+    assert refusal in text, f"{refusal!r} is not in {text!r}"
+
+
+def check_stream(scene, client, request, data):
+    asked = stream_request(request)
+    everything = client.query(asked).data_points
+    scene.oracle.answer(asked).check([without(point, "sid", "version") for point in everything])
+    order_tag = None
+    if request.order_by.index_rule_name:
+        order_tag = scene.oracle.catalog.order_tag(list(request.groups), request.name, request.order_by.index_rule_name)
+    same_list(points_of(data), of_stream(request, everything, order_tag))
+
+
+def check_again(scene, client, request, data, pushes):
+    """The same answer comes, and nodes aggregate when they are expected to."""
+    scene.nodes.control(clear=None)
+    assert client.query_bytes(request) == data, "the same question, another answer"
+    partials = {entry["body"].get("aggReturnPartial", False)
+                for node in scene.nodes.stats().values() for entry in node["requests"]}
+    assert partials == {pushes}, "nodes aggregate" if True in partials else "nodes do not aggregate"
+
+
+def check(scene, asked, mode, twice):
+    client, request = scene.clients[mode], message("measure.v1.QueryRequest", asked.document)
+    if asked.refusal:
+        check_refused(client, request, asked.refusal)
+        return
+    data = client.query_bytes(request)
+    if twice:
+        check_again(scene, client, request, data, scene.pushes(asked, mode))
+    if scene.pushes(asked, mode):
+        Combined(scene.oracle, request).check(points_of(data))
+    elif "agg" in asked.document:
+        same_list(points_of(data), folded(scene.oracle, request))
+    elif "groupBy" in asked.document or "top" in asked.document:
+        check_stream(scene, client, request, data)
+    else:
+        scene.oracle.answer(request).check(points_of(data, "sid", "version"))
+
+
+def run(scene, count):
+    """Texts of failures."""
+    asker, failures = Asker(scene.world), []
+    for number in range(count):
+        asked = asker.next()
+        mode = scene.mode_of(asked, asker.random)
+        twice = asker.random.random() < 0.1
+        try:
+            check(scene, asked, mode, twice)
+        except (AssertionError, grpc.RpcError) as why:
+            failures.append(f"seed {scene.seed}, request {number}, --aggregation={mode}, "
+                            f"{len(scene.nodes.names)} nodes\n{json.dumps(asked.document)}\n{why}")
+            if len(failures) == SHOWN_FAILURES:
+                break
+    return failures
+
+
+@pytest.mark.seconds(300)
+@pytest.mark.parametrize("seed", range(SEED, SEED + WORLDS))
+def test_random(seed):
+    require_binary()
+    with scene_of(seed) as scene:
+        failures = run(scene, min(PER_WORLD, QUERIES))
+    assert not failures, "\n\n".join(failures)
