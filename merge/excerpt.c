@@ -7,16 +7,15 @@
 #include "merge/excerpt.h"
 
 #define MESSAGE_MIN ((size_t)64 << 10)
-#define PART        8 /* of the rows, at most */
 
 static size_t row_at(const struct excerpt *excerpt, size_t place)
 {
     return order_row(excerpt->order, excerpt->first + place);
 }
 
-bool excerpt_pays(const struct excerpt *excerpt, size_t message_bytes)
+bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_bytes)
 {
-    return message_bytes >= MESSAGE_MIN && excerpt->count <= excerpt->view->row_count / PART;
+    return message_bytes >= MESSAGE_MIN && excerpt->count <= excerpt->view->row_count / part;
 }
 
 /* How many of a key's rows are surely different records. */

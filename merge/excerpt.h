@@ -19,8 +19,9 @@ struct excerpt {
     size_t count;
 };
 
-/* So few of the frame's rows, and so large a message, that copying costs less than holding. */
-bool excerpt_pays(const struct excerpt *excerpt, size_t message_bytes);
+/* So few of the frame's rows (one in `part`), and so large a message, that copying costs less than
+ * holding. */
+bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_bytes);
 
 /* How many rows from the first place on can be among the first `wanted` rows of a merge of this
  * frame with others: `wanted` different records, and the rest of the last one's key. */

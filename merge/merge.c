@@ -24,6 +24,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* One row in so many is worth a copy: of what the answer can have, and of what is left. */
+#define FEW  8
+#define LONE 64
+
 struct merge {
     const struct plan *plan; /* borrow: outlives the merge */
     struct plan scan;        /* the order in which rows are merged, and what else sources ask */
@@ -127,7 +131,7 @@ static bool keep_few(struct merge *merge, struct source *source, struct arena_ma
         return true;
     }
     few.count = excerpt_needed(few.view, few.order, wanted);
-    if (!excerpt_pays(&few, msg_capacity(msg))) {
+    if (!excerpt_pays(&few, FEW, msg_capacity(msg))) {
         return true;
     }
     *kept_out = true;
@@ -290,7 +294,7 @@ static bool tidy(struct merge *merge, struct error *err)
         struct source *source = merge->sources[i];
         const struct excerpt rest = {&source->view, &source->order, source->next,
                                      source->view.row_count - source->next};
-        if (source->msg == NULL || !excerpt_pays(&rest, msg_capacity(source->msg))) {
+        if (source->msg == NULL || !excerpt_pays(&rest, LONE, msg_capacity(source->msg))) {
             continue;
         }
         if (!source_excerpt(source, rest.count, &merge->scan, merge->arena, err) ||

@@ -258,13 +258,13 @@ START_TEST(lone_survivors_hold_no_message)
     open_merge(&fixture, &plan);
     feed(&fixture, 0, &kind);
     feed(&fixture, 1, &late);
-    size_t most_rows_left = 0;
-    while (merge_run(fixture.merge, &fixture.lines.sink, 100, &err) == MERGE_MORE) {
+    size_t turns_without = 0;
+    while (merge_run(fixture.merge, &fixture.lines.sink, 10, &err) == MERGE_MORE) {
         if (fixture.charge.count[CHARGE_MESSAGE] == 0) {
-            most_rows_left++;
+            turns_without++;
         }
     }
-    ck_assert_uint_ge(most_rows_left, 3); /* turns without any message, but rows to come */
+    ck_assert_uint_ge(turns_without, 1); /* turns without any message, but rows to come */
     free(close_merge(&fixture));
 }
 END_TEST
