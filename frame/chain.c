@@ -11,22 +11,36 @@
 
 #define HEADROOM  8
 #define BLOCK_MIN ((size_t)1 << 10) /* of the whole allocation */
-#define BLOCK_MAX ((size_t)256 << 10)
 
 static size_t held(const struct chain_block *block)
 {
     return sizeof *block + block->capacity;
 }
 
-static struct chain_block *block_new(size_t capacity)
+static struct chain_block *block_new(struct block_pool *pool, size_t capacity)
 {
     assert(capacity < SIZE_MAX / 2);
-    struct chain_block *block = malloc(sizeof *block + capacity);
+    const size_t size = sizeof(struct chain_block) + capacity;
+    struct chain_block *block = NULL;
+    pool = size == CHAIN_BLOCK ? pool : NULL;
+    if (pool != NULL) {
+        block = block_pool_take(pool);
+    }
+    if (block == NULL) {
+        block = malloc(size);
+    }
     if (block == NULL) {
         abort();
     }
-    *block = (struct chain_block){.capacity = capacity, .begin = HEADROOM};
+    *block = (struct chain_block){.pool = pool, .capacity = capacity, .begin = HEADROOM};
     return block;
+}
+
+static void block_free(struct chain_block *block)
+{
+    if (block->pool == NULL || !block_pool_put(block->pool, block)) {
+        free(block);
+    }
 }
 
 /* Puts a block last; pays for it. */
@@ -66,7 +80,7 @@ void chain_init(struct chain *chain, struct charge *charge)
 void chain_fini(struct chain *chain)
 {
     while (chain->first != NULL) {
-        free(unlink_first(chain));
+        block_free(unlink_first(chain));
     }
 }
 
@@ -80,7 +94,7 @@ static size_t next_capacity(const struct chain *chain, size_t size)
 {
     size_t total = chain->capacity;
     total = total < BLOCK_MIN ? BLOCK_MIN : total;
-    total = total > BLOCK_MAX ? BLOCK_MAX : total;
+    total = total > CHAIN_BLOCK ? CHAIN_BLOCK : total;
     size_t capacity = total - sizeof(struct chain_block);
     return capacity < size + HEADROOM ? size + HEADROOM : capacity;
 }
@@ -88,7 +102,7 @@ static size_t next_capacity(const struct chain *chain, size_t size)
 uint8_t *chain_reserve(struct chain *chain, size_t size)
 {
     if (chain->last == NULL || room(chain->last) < size) {
-        link_last(chain, block_new(next_capacity(chain, size)));
+        link_last(chain, block_new(chain->pool, next_capacity(chain, size)));
     }
     return chain->last->bytes + chain->last->begin + chain->last->len;
 }
@@ -163,7 +177,7 @@ void chain_drop(struct chain *chain, size_t len)
     while (len > 0) {
         len -= drop_in_first(chain, len);
         if (chain->first->len == 0) {
-            free(unlink_first(chain));
+            block_free(unlink_first(chain));
         }
     }
 }

@@ -12,16 +12,20 @@
  */
 #pragma once
 
+#include "frame/block_pool.h"
 #include "frame/charge.h"
 #include "frame/slice.h"
 
 struct chain_block {
     struct chain_block *next; /* own */
+    struct block_pool *pool;  /* borrow: outlives it; where it goes in the end, NULL: the heap */
     size_t capacity;
     size_t begin; /* of the first byte that was not dropped */
     size_t len;   /* bytes from there */
     uint8_t bytes[];
 };
+
+#define CHAIN_BLOCK ((size_t)256 << 10) /* largest of the usual blocks; those of a pool */
 
 struct chain {
     struct chain_block *first; /* own */
@@ -29,6 +33,7 @@ struct chain {
     size_t len;                /* bytes in all blocks */
     size_t capacity;           /* of all blocks */
     struct charge *charge;     /* borrow: outlives the chain; may be NULL. Kind RESPONSE */
+    struct block_pool *pool;   /* borrow: outlives all blocks made here; NULL: none */
 };
 
 void chain_init(struct chain *chain, struct charge *charge);

@@ -30,8 +30,9 @@ enum charge_kind {
     CHARGE_KINDS,
 };
 
-#define CHARGE_STEP ((size_t)64 << 10) /* by which the shared number may be ahead, twice at most   \
-                                        */
+#define CHARGE_STEP                                                                                \
+    ((size_t)64 << 10) /* by which the shared number may be ahead, twice at most                   \
+                        */
 
 struct charge {
     struct charge *parent;      /* borrow: outlives this one; NULL at the top */

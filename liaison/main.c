@@ -343,6 +343,7 @@ static void stop(struct liaison *liaison)
     loop_timer_fini(&liaison->timer);
     loop_free(&liaison->control);
     loop_free(&liaison->loop);
+    budget_fini(&liaison->budget);
     metrics_free(&liaison->metrics);
     free(liaison->executors);
 }

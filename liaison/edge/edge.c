@@ -13,6 +13,7 @@
 
 #define MODULE        "GRPC"
 #define MAX_STREAMS   1000
+#define IDLE_LOOKS    4 /* one each PUBLISH_MS */
 #define PUBLISH_MS    500
 #define SMALL_REQUEST ((size_t)64 << 10)
 
@@ -30,6 +31,7 @@ struct edge {
     int64_t started_at;          /* ns since the epoch */
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
+    size_t idle; /* looks, one after the other, at which no query ran */
     void (*on_drained)(void *owner);
     void *drain_owner; /* borrow */
 };
@@ -67,13 +69,25 @@ void edge_survey(struct edge *edge,
 static void publish(struct edge *edge)
 {
     metrics_charge(edge->shard, edge->setup.charge);
+    metrics_live(edge->shard, METRIC_CHARGED_CACHE, block_pool_bytes(&edge->setup.budget->blocks));
     metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_live(edge->server).exchanges);
+}
+
+/* Nothing is kept for queries when there are none for a while, or too much is held. */
+static void give_back(struct edge *edge)
+{
+    struct budget *budget = edge->setup.budget;
+    edge->idle = admission_running(edge->admission) > 0 ? 0 : edge->idle + 1;
+    if (edge->idle == IDLE_LOOKS || budget_is_tight(budget)) {
+        block_pool_drain(&budget->blocks);
+    }
 }
 
 static void on_publish(struct loop_timer *timer)
 {
     struct edge *edge = (struct edge *)((char *)timer - offsetof(struct edge, publish));
     admission_retry(edge->admission);
+    give_back(edge);
     publish(edge);
     loop_timer_start(timer, PUBLISH_MS);
 }

@@ -5,6 +5,10 @@
 
 #include <assert.h>
 
+/* Blocks of responses that are kept for the next ones. */
+#define KEPT_MAX  ((size_t)32 << 20)
+#define KEPT_PART 16
+
 void budget_init(struct budget *budget, size_t limit)
 {
     const size_t reserve = limit / 8;
@@ -13,6 +17,13 @@ void budget_init(struct budget *budget, size_t limit)
     budget->seats = reserve / BUDGET_SHARE;
     atomic_init(&budget->held, 0);
     atomic_init(&budget->seated, 0);
+    const size_t kept = limit / KEPT_PART < KEPT_MAX ? limit / KEPT_PART : KEPT_MAX;
+    block_pool_init(&budget->blocks, CHAIN_BLOCK, kept, &budget->held);
+}
+
+void budget_fini(struct budget *budget)
+{
+    block_pool_fini(&budget->blocks);
 }
 
 size_t budget_limit(const struct options *options)

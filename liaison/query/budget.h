@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "frame/charge.h"
+#include "frame/chain.h"
 #include "liaison/options.h"
 
 #define BUDGET_SHARE ((size_t)1 << 20)
@@ -23,6 +23,7 @@ struct budget {
     size_t pool;        /* the part of the limit for growth */
     size_t seats;       /* shares that the reserve has in all */
     atomic_size_t seated;
+    struct block_pool blocks; /* of responses */
 };
 
 /* What a query was admitted with. */
@@ -33,6 +34,7 @@ enum budget_ticket {
 };
 
 void budget_init(struct budget *budget, size_t limit);
+void budget_fini(struct budget *budget);
 /* The limit that these options mean on this machine; 0 bytes and 0 percent: SIZE_MAX. */
 size_t budget_limit(const struct options *options);
 

@@ -20,6 +20,7 @@
 #define CACHE_PART   32
 #define SETTLE_NS    3000000000u /* how long first connections may hold queries up */
 #define PUBLISH_MS   500
+#define IDLE_LOOKS   4 /* at them, one each PUBLISH_MS; then nothing is kept for the next query */
 
 struct slot {
     struct node *node; /* own */
@@ -45,6 +46,7 @@ struct executor {
     size_t slot_count;
     struct slot *slots; /* own, in no order */
     size_t queries;
+    size_t idle; /* looks, one after the other, at which there were none */
     LIST_HEAD(, job) running;
 };
 
@@ -175,7 +177,8 @@ static void on_publish(struct loop_timer *timer)
 {
     struct executor *executor =
         (struct executor *)((char *)timer - offsetof(struct executor, publish));
-    if (budget_is_tight(executor->setup.budget)) {
+    executor->idle = executor->queries > 0 ? 0 : executor->idle + 1;
+    if (budget_is_tight(executor->setup.budget) || executor->idle == IDLE_LOOKS) {
         arena_cache_fini(&executor->cache);
     }
     publish(executor);

@@ -63,6 +63,12 @@ static void set_state(struct query *query, enum query_state state)
     query->state = state;
 }
 
+static void open_chain(struct query *query)
+{
+    chain_init(&query->chain, &query->charge);
+    query->chain.pool = &executor_setup(query->executor)->budget->blocks;
+}
+
 /* Endings */
 
 static void free_query(void *object)
@@ -122,6 +128,7 @@ static void end(struct query *query, const struct error *err)
 static void put_trace(struct query *query, const struct error *failed)
 {
     struct work *work = query->work;
+    trace_tag(work->trace_tree.execution, "peak_charge_bytes", "%zu", query->charge.peak);
     const struct query_results results = {.name = work->ops->results, .count = work->result_count};
     query_trace_close(&work->trace_tree, &results, failed, &query->chain);
 }
@@ -141,7 +148,7 @@ static void fail(struct query *query, struct error *err)
         return;
     }
     chain_fini(&query->chain);
-    chain_init(&query->chain, &query->charge);
+    open_chain(query);
     put_trace(query, err);
     leave(query, err, false);
 }
@@ -440,7 +447,7 @@ static struct query *query_new(struct executor *executor, struct job *job)
     loop_timer_init(&query->retry, executor_loop(executor), on_retry);
     size_t budget = (size_t)options_of(query)->measure_vectorized_query_memory_mib << 20;
     arena_init(&query->arena, budget, executor_cache(executor), &query->charge);
-    chain_init(&query->chain, &query->charge);
+    open_chain(query);
     open_work(query);
     return query;
 }

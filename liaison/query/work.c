@@ -25,6 +25,7 @@ static bool process_has_room(const struct work *work, size_t more)
         return true;
     }
     arena_cache_fini(executor_cache(work->executor));
+    block_pool_drain(&executor_setup(work->executor)->budget->blocks);
     return budget_room(budget, work->charge, more);
 }
 

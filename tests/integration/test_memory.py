@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is held is counted, bounded, and given back.
+
+Each node of these tests has 100,000 rows, 17 MB as a frame, 23 MB as a part of an answer (workload w9).
+"""
+import collections
+import concurrent.futures
+import time
+
+import grpc
+import pytest
+
+from asking import CPM, LATENCY, ask, query
+from client import QUERY
+from liaison import binary
+from process import wait_until
+from slow import Crowd, Reader
+
+MIB = 1 << 20
+FRAME = 17_430_000      # bytes of one node's answer, at least
+PLAIN = {"env": {"BYDB_POISON_RELEASED": "0"}}
+# Nodes in Python that send hundreds of megabytes miss health checks.
+PATIENT = "--data-client-health-check-interval=1h"
+REFUSED = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def wide(limit, **more):
+    return query(ask("sw_latency", "endpoint_latency_minute", ["default.tag0", "default.tag1", "default.tag2"],
+                     ["value"], limit=limit, **more))
+
+
+class Memory:
+    """Figures of a liaison's process, in bytes."""
+
+    def __init__(self, liaison):
+        self.liaison = liaison
+        self.base = self.resident()
+        self.idle = self.figures()
+
+    def _status(self, key):
+        with open(f"/proc/{self.liaison.process.process.pid}/status", encoding="ascii") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+    def resident(self):
+        return self._status("VmRSS:")
+
+    def forget_peak(self):
+        with open(f"/proc/{self.liaison.process.process.pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+        self.base = self.resident()
+
+    def growth(self):
+        """Of resident memory, at its peak since it was forgotten."""
+        return self._status("VmHWM:") - self.base
+
+    def peak(self):
+        return self._status("VmHWM:")
+
+    def figures(self):
+        """(charged, held)"""
+        metrics = self.liaison.metrics()
+        return (sum(value for (name, _), value in metrics.items() if name == "bydb_charged_bytes"),
+                metrics["bydb_held_bytes", ()])
+
+    def over_idle(self):
+        charged, held = self.figures()
+        return charged - self.idle[0], held - self.idle[1]
+
+
+def is_instrumented():
+    return b"__asan_init" in binary().read_bytes()
+
+
+@pytest.fixture
+def huge(start):
+    """begin(liaison options) → a cluster of three nodes with 100,000 rows each, and its memory."""
+    if is_instrumented():
+        pytest.skip("a sanitizer's allocator holds more than is asked for")
+
+    def begin(*options):
+        cluster = start(["--demo", "--nodes", 3], [PATIENT, *options], **PLAIN)
+        cluster.nodes.control(synthetic={"*": {"name": "w9"}})
+        cluster.client.query(query(ask(*CPM, limit=1)))    # what the first query builds for good
+        return cluster, Memory(cluster.liaison)
+    return begin
+
+
+def big_error(cluster):
+    with cluster.liaison.client() as client:
+        try:
+            return len(client.query_bytes(wide(300_000), timeout=100))
+        except grpc.RpcError as why:
+            return why
+
+
+@pytest.mark.seconds(300)
+def test_a_huge_answer_costs_what_came_and_what_goes(huge):
+    cluster, memory = huge()
+    for _ in range(2):
+        memory.forget_peak()
+        sent = len(cluster.client.query_bytes(wide(300_000), timeout=100))
+        print(f"{sent / MIB:.1f} MiB sent, resident memory grew by {memory.growth() / MIB:.1f} MiB")
+        assert memory.growth() <= 3 * FRAME + 1.1 * sent + 16 * MIB
+
+
+@pytest.mark.seconds(300)
+def test_a_limit_costs_what_came_at_most(huge):
+    cluster, memory = huge()
+    assert len(cluster.client.query(wide(100), timeout=100).data_points) == 100
+    print(f"resident memory grew by {memory.growth() / MIB:.1f} MiB")
+    assert memory.growth() <= 3 * FRAME + 8 * MIB
+
+
+@pytest.mark.seconds(400)
+def test_many_huge_answers_under_a_budget(huge):
+    cluster, memory = huge("--allowed-bytes=512MiB")
+    memory.forget_peak()
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        outcomes = list(pool.map(lambda _: big_error(cluster), range(64)))
+    sizes = collections.Counter(outcome for outcome in outcomes if isinstance(outcome, int))
+    refusals = [outcome for outcome in outcomes if not isinstance(outcome, int)]
+    print(f"{sum(sizes.values())} answered, {len(refusals)} refused, at most {memory.peak() / MIB:.0f} MiB resident")
+    assert len(sizes) == 1, sizes
+    assert {why.code() for why in refusals} <= {REFUSED}, collections.Counter(why.details() for why in refusals)
+    for why in refusals:
+        assert str(512 * MIB) in why.details() and "try again" in why.details()
+        assert dict(why.trailing_metadata())["grpc-retry-pushback-ms"] == "1000"
+    assert memory.peak() <= 600 * MIB
+    cluster.liaison.expect_nothing_alive()
+    wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
+    assert isinstance(big_error(cluster), int)
+
+
+@pytest.mark.seconds(300)
+def test_the_charge_is_what_is_held(huge):
+    cluster, memory = huge()
+    # Frames of two nodes and what was made of them wait for the third node.
+    cluster.nodes.control(synthetic={"d2": {"name": "w3"}})
+    cluster.nodes.fault("d3", delay_ms=4000)
+    waiting = cluster.client.method(QUERY).future(wide(300_000).SerializeToString(), timeout=60)
+    wait_until(lambda: memory.over_idle()[0] > FRAME, 10, "two frames being held")
+    time.sleep(0.7)     # threads tell their figures twice a second
+    expect_true_charge(memory, FRAME)
+    assert waiting.result()
+    cluster.nodes.fault("d3")
+    cluster.liaison.expect_nothing_alive()
+    # A response that nobody reads.
+    stalled = Reader(cluster.liaison.ports["grpc"], wide(300_000).SerializeToString())
+    wait_until(lambda: cluster.liaison.metric("bydb_charged_bytes", kind="response") > 40 * MIB, 30, "an answer")
+    time.sleep(0.7)
+    assert cluster.liaison.metric("bydb_charged_bytes", kind="message") < MIB
+    expect_true_charge(memory, 40 * MIB)
+    stalled.close()
+
+
+def expect_true_charge(memory, least):
+    charged, held = memory.over_idle()
+    print(f"charged {charged / MIB:.2f} MiB, held {held / MIB:.2f} MiB: {held / charged:.4f}")
+    assert charged >= least
+    assert held / charged <= 1.05
+
+
+@pytest.mark.seconds(300)
+def test_a_full_pool_turns_big_ones_away_only(huge):
+    """Answers that nobody reads fill the pool; a query that holds little never feels it."""
+    cluster, memory = huge("--allowed-bytes=256MiB")
+    readers = []
+    try:
+        for _ in range(8):
+            readers.append(Reader(cluster.liaison.ports["grpc"], wide(300_000).SerializeToString()))
+            wait_until(lambda: is_decided(cluster, readers), 30, "an answer or a refusal")
+        refused = [reader for reader in readers if reader.status is not None]
+        assert refused and len(refused) < len(readers)
+        assert all(reader.status == 8 and reader.metadata["grpc-retry-pushback-ms"] == "1000" for reader in refused)
+        why = big_error(cluster)
+        assert why.code() == REFUSED and str(256 * MIB) in why.details(), why
+        assert "no place" not in why.details()
+        cluster.nodes.control(synthetic={"*": None})
+        for _ in range(100):
+            assert len(cluster.client.query(query(ask(*CPM, limit=500)), timeout=10).data_points) == 360
+        assert cluster.liaison.metric("bydb_refused_queries_total", reason="process_memory") == len(refused) + 1
+    finally:
+        for reader in readers:
+            reader.close()
+    cluster.liaison.expect_nothing_alive()
+    wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
+
+
+def is_decided(cluster, readers):
+    for reader in readers:
+        reader.read()
+    waiting = [reader for reader in readers if reader.status is None]
+    return (cluster.liaison.metric("bydb_live_queries") == 0 and
+            cluster.liaison.metric("bydb_charged_bytes", kind="response") >= len(waiting) * 60 * MIB)
+
+
+def test_a_place_ends_when_the_answer_is_built(huge):
+    cluster, _ = huge("--max-concurrent-queries=1", "--max-queue-duration=20s")
+    stalled = Reader(cluster.liaison.ports["grpc"], wide(200_000).SerializeToString())
+    wait_until(lambda: cluster.liaison.metric("bydb_charged_bytes", kind="response") > 32 * MIB, 30, "an answer")
+    cluster.nodes.control(synthetic={"*": None})
+    assert len(cluster.client.query(query(ask(*CPM, limit=500)), timeout=20).data_points) == 360
+    stalled.close()
+
+
+def test_a_client_that_trickles_is_cut(huge):
+    cluster, _ = huge("--client-stall-timeout=2s")
+    crowd = Crowd()
+    reader = crowd.add(Reader(cluster.liaison.ports["grpc"], wide(200_000).SerializeToString(), window=1024))
+    while not reader.ended:
+        crowd.open_windows(1024)
+        crowd.serve(0.2)
+    assert reader.reset == 8 and 1024 < reader.taken < 65536
+    cluster.liaison.wait_log("an answer was cut")
+    assert cluster.liaison.metric("bydb_cut_answers_total") == 1
+    cluster.liaison.expect_nothing_alive()
+    crowd.close()
+
+
+def test_no_turn_is_long(huge):
+    """Of the thread's own time: a busy machine makes everything take longer."""
+    cluster, _ = huge()
+    cluster.client.query_bytes(wide(300_000), timeout=100)
+    cluster.client.query_bytes(wide(300_000, orderBy={"sort": "SORT_DESC"}), timeout=100)
+    longest = cluster.liaison.metric("bydb_turn_max_seconds")
+    print(f"longest share of work: {longest * 1000:.1f} ms")
+    assert longest > 0
+
+
+def test_traces_tell_the_peak(start):
+    cluster = start()
+    answer = cluster.client.query(query(ask(*LATENCY, trace=True)))
+    tags = {tag.key: tag.value for span in answer.trace.spans for child in span.children for tag in child.tags}
+    assert int(tags["peak_charge_bytes"]) > 1000
