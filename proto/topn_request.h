@@ -3,9 +3,9 @@
  * A client's TopNRequest: bytes → message → plan, in the order of checks that clients know
  * (query-semantics 3.1).
  *
- *     topn_request_parse ─▶ topn_request_plan ─▶ topn_request_push (for each question to a node)
- *       bytes, rules,         groups, stages,       the bytes that a node is sent
- *       time range            rules, measures
+ *     parse ─▶ choose ─▶ plan ─▶ push (for each question to a node)
+ *       bytes, rules,      direction, groups,      rules, measures,      the bytes that a
+ *       time range         stages                  fields                node is sent
  *
  * Everything lives in the query's region.
  */
@@ -36,11 +36,14 @@ struct topn_request {
 bool topn_request_parse(struct slice bytes, struct arena *arena, struct topn_request *request,
                         struct error *err) MUST_CHECK;
 
-/* Finds groups, nodes, rules and types. The plan wants the best single values and has no floor for
- * MEAN: the caller says otherwise. `hot_selector`: --data-node-selector, or "". The catalog and it
- * outlive the request. */
+/* Direction, function, groups, and the groups' nodes: what upstream refuses without a trace.
+ * `hot_selector`: --data-node-selector, or "". The catalog and it outlive the request. */
+bool topn_request_choose(struct topn_request *request, const struct catalog *catalog,
+                         const char *hot_selector, struct arena *arena,
+                         struct error *err) MUST_CHECK;
+/* After that: rule, source measure, field and direction of every group, before a node is asked. */
 bool topn_request_plan(struct topn_request *request, const struct catalog *catalog,
-                       const char *hot_selector, struct arena *arena, struct error *err) MUST_CHECK;
+                       struct arena *arena, struct error *err) MUST_CHECK;
 
 /* TopNRequest bytes for group i, in the region: without aggregation and trace, over the client's
  * range or over one bucket of it (not NULL), for at most `number` items and never more than

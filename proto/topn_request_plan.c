@@ -87,14 +87,20 @@ static bool plan_function(struct topn_request *request, struct error *err)
     }
 }
 
+bool topn_request_choose(struct topn_request *request, const struct catalog *catalog,
+                         const char *hot_selector, struct arena *arena, struct error *err)
+{
+    return check_wanted(request->message, err) &&
+           find_nodes(request, catalog, hot_selector, arena, err);
+}
+
 bool topn_request_plan(struct topn_request *request, const struct catalog *catalog,
-                       const char *hot_selector, struct arena *arena, struct error *err)
+                       struct arena *arena, struct error *err)
 {
     const topn_message *message = request->message;
     request->plan = (struct topn_plan){
         .ascending = message->field_value_sort == BANYANDB__MODEL__V1__SORT__SORT_ASC,
         .number = (uint64_t)message->top_n,
     };
-    return check_wanted(message, err) && find_nodes(request, catalog, hot_selector, arena, err) &&
-           plan_groups(request, catalog, arena, err) && plan_function(request, err);
+    return plan_groups(request, catalog, arena, err) && plan_function(request, err);
 }

@@ -140,9 +140,8 @@ static void succeed(struct query *query)
 }
 
 /* An execution that fails is told in the trace, if there is one, and not by the status. */
-static void fail(struct query *query, struct error *err)
+static void tell(struct query *query, const struct error *err)
 {
-    query->work->ops->wrap(query->work, err);
     if (!query_trace_is_executing(&query->work->trace_tree)) {
         end(query, err);
         return;
@@ -151,6 +150,12 @@ static void fail(struct query *query, struct error *err)
     open_chain(query);
     put_trace(query, err);
     leave(query, err, false);
+}
+
+static void fail(struct query *query, struct error *err)
+{
+    query->work->ops->wrap(query->work, err);
+    tell(query, err);
 }
 
 void query_cancel(struct query *query, enum error_code code, const char *why)
@@ -340,7 +345,7 @@ static void plan_and_ask(struct query *query)
 {
     struct error err;
     if (!query->work->ops->plan(query->work, &err)) {
-        end(query, &err);
+        tell(query, &err);
         return;
     }
     if (!choose_nodes(query, &err)) {

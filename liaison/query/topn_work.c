@@ -72,11 +72,32 @@ static void choose_mode(struct topn_job *job)
     }
 }
 
+static char *describe(const struct work *work)
+{
+    const struct topn_job *job = (const struct topn_job *)work;
+    return pbjson_write(&job->request.message->base, PBJSON_SET);
+}
+
+static void begin_execution(struct work *work)
+{
+    struct trace_span *execution = query_trace_execute(&work->trace_tree, "distributed-client");
+    if (execution != NULL) {
+        char *request = describe(work);
+        trace_tag_bytes(execution, "request", slice_str(request));
+        free(request);
+    }
+}
+
 static bool plan(struct work *work, struct error *err)
 {
     struct topn_job *job = job_of(work);
-    if (!topn_request_plan(&job->request, work->world->catalog, work->options->data_node_selector,
-                           work->arena, err)) {
+    const struct catalog *catalog = work->world->catalog;
+    if (!topn_request_choose(&job->request, catalog, work->options->data_node_selector, work->arena,
+                             err)) {
+        return false;
+    }
+    begin_execution(work); /* what is refused from here on is told in the trace */
+    if (!topn_request_plan(&job->request, catalog, work->arena, err)) {
         return false;
     }
     choose_mode(job);
@@ -96,20 +117,8 @@ static size_t open_window(struct work *work)
     return topn_window_open(&job->window, job->topn);
 }
 
-static char *describe(const struct work *work)
-{
-    const struct topn_job *job = (const struct topn_job *)work;
-    return pbjson_write(&job->request.message->base, PBJSON_SET);
-}
-
 static void ask(struct work *work)
 {
-    struct trace_span *execution = query_trace_execute(&work->trace_tree, "distributed-client");
-    if (execution != NULL) {
-        char *request = describe(work);
-        trace_tag_bytes(execution, "request", slice_str(request));
-        free(request);
-    }
     topn_window_ask(&job_of(work)->window, work->fanout);
 }
 
