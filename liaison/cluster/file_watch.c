@@ -31,6 +31,7 @@ struct file_watch {
     struct loop_timer settle;
     struct loop_timer retry;
     struct stat last; /* all zero = the file was not there */
+    bool seen_empty;  /* at the last look, and not told yet */
     void (*on_change)(void *owner);
     void *owner; /* borrow */
 };
@@ -51,20 +52,31 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static void run_settle(struct loop_timer *timer)
-{
-    struct file_watch *watch = container_of(timer, struct file_watch, settle);
-    const struct stat now = look(watch->path);
-    if (!is_same(&now, &watch->last)) {
-        watch->last = now;
-        watch->on_change(watch->owner);
-    }
-}
-
 static void settle_later(struct file_watch *watch)
 {
     if (!loop_timer_is_running(&watch->settle)) {
         loop_timer_start(&watch->settle, SETTLE_MS);
+    }
+}
+
+/* One that was just cut to nothing is most likely being written anew. */
+static bool is_being_written(struct file_watch *watch, const struct stat *now)
+{
+    watch->seen_empty = !watch->seen_empty && now->st_size == 0 && watch->last.st_size > 0;
+    return watch->seen_empty;
+}
+
+static void run_settle(struct loop_timer *timer)
+{
+    struct file_watch *watch = container_of(timer, struct file_watch, settle);
+    const struct stat now = look(watch->path);
+    if (is_being_written(watch, &now)) {
+        settle_later(watch);
+        return;
+    }
+    if (!is_same(&now, &watch->last)) {
+        watch->last = now;
+        watch->on_change(watch->owner);
     }
 }
 

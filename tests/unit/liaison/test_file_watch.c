@@ -114,6 +114,23 @@ START_TEST(reached_through_another_link)
 }
 END_TEST
 
+/* A writer that cuts the file first and is slow to fill it again. */
+START_TEST(cut_and_then_written)
+{
+    put("nodes.yaml", "a");
+    struct file_watch *watch = file_watch_open(loop, in_folder("nodes.yaml"), on_change, NULL);
+    ck_assert(!told(QUIET_MS));
+    put("nodes.yaml", "");
+    ck_assert(!told(250));
+    put("nodes.yaml", "ab");
+    ck_assert(told(PATIENCE_MS));
+    ck_assert(!told(QUIET_MS));
+    put("nodes.yaml", ""); /* and one that means it */
+    ck_assert(told(PATIENCE_MS));
+    file_watch_close(&watch);
+}
+END_TEST
+
 /* With no inotify left, it is looked at now and then. */
 START_TEST(without_inotify)
 {
@@ -152,6 +169,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, written_and_replaced);
     tcase_add_test(tcase, reached_through_another_link);
+    tcase_add_test(tcase, cut_and_then_written);
     tcase_add_test(tcase, a_folder_that_comes_late);
     tcase_add_test(tcase, without_inotify);
     suite_add_tcase(suite, tcase);
