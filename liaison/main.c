@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ struct liaison {
     bool has_world;               /* control thread only */
     struct loop_timer timer;      /* the drain delay, then the grace */
     enum phase phase;
+    atomic_bool leaving; /* for the control thread: a signal has come */
     int exit_code;
 };
 
@@ -103,6 +105,7 @@ static void on_signal(evutil_socket_t number, short what, void *owner)
         return;
     }
     liaison->phase = PHASE_STOPPING;
+    atomic_store(&liaison->leaving, true);
     edge_set_serving(liaison->edge, false);
     loop_timer_init(&liaison->timer, liaison->loop, drain);
     loop_timer_start(&liaison->timer, duration_ms(liaison->options.drain_delay));
@@ -186,6 +189,9 @@ static void on_world(void *owner, struct world *world)
 static bool is_ready(void *owner, struct error *why)
 {
     const struct liaison *liaison = owner;
+    if (atomic_load(&liaison->leaving)) {
+        return error_set(why, ERROR_UNAVAILABLE, "the liaison is shutting down");
+    }
     return cluster_is_ready(liaison->cluster, why);
 }
 
