@@ -28,7 +28,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#define MODULE "LIAISON"
+#define MODULE     "LIAISON"
+#define PUBLISH_MS 500
 
 #ifndef BYDB_VERSION
 #define BYDB_VERSION "unknown"
@@ -51,6 +52,9 @@ struct liaison {
     struct loop *control;    /* own */
     pthread_t control_thread;
     struct charge control_charge;
+    size_t catalog_bytes;                /* charged; control thread only */
+    struct metrics_shard *control_shard; /* borrow: metrics */
+    struct loop_timer publish;           /* control */
     struct charge edge_charge;
     struct budget budget;
     struct cluster *cluster; /* own */
@@ -172,12 +176,31 @@ static void on_first_world(struct loop_task *task)
              liaison->options.grpc_host, edge_port(liaison->edge), liaison->executor_count);
 }
 
+/* What the control thread holds, told to the metrics. */
+static void on_publish(struct loop_timer *timer)
+{
+    struct liaison *liaison = (struct liaison *)((char *)timer - offsetof(struct liaison, publish));
+    metrics_charge(liaison->control_shard, &liaison->control_charge);
+    loop_timer_start(timer, PUBLISH_MS);
+}
+
+static void charge_catalog(struct liaison *liaison, const struct world *world)
+{
+    const size_t bytes = world->catalog == NULL ? 0 : catalog_bytes(world->catalog);
+    if (liaison->catalog_bytes == 0) {
+        charge_add(&liaison->control_charge, CHARGE_CATALOG, 0);
+    }
+    charge_resize(&liaison->control_charge, CHARGE_CATALOG, liaison->catalog_bytes, bytes);
+    liaison->catalog_bytes = bytes;
+}
+
 static void on_world(void *owner, struct world *world)
 {
     struct liaison *liaison = owner;
     for (size_t i = 0; i < liaison->executor_count; i++) {
         executor_set_world(liaison->executors[i], world_retain(world));
     }
+    charge_catalog(liaison, world);
     world_release(&world);
     if (!liaison->has_world) {
         liaison->has_world = true;
@@ -312,6 +335,9 @@ static bool start(struct liaison *liaison, struct error *err)
         return false;
     }
     liaison->slack = slack_open(liaison->control);
+    liaison->control_shard = metrics_shard(liaison->metrics);
+    loop_timer_init(&liaison->publish, liaison->control, on_publish);
+    loop_timer_start(&liaison->publish, PUBLISH_MS);
     if (pthread_create(&liaison->control_thread, NULL, run_control, liaison->control) != 0) {
         return error_set(err, ERROR_INTERNAL, "cannot start the control thread");
     }
@@ -347,6 +373,9 @@ static void stop(struct liaison *liaison)
         }
     }
     loop_timer_fini(&liaison->timer);
+    if (liaison->control_shard != NULL) {
+        loop_timer_fini(&liaison->publish);
+    }
     loop_free(&liaison->control);
     loop_free(&liaison->loop);
     budget_fini(&liaison->budget);

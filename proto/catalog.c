@@ -24,6 +24,20 @@ struct catalog *catalog_snapshot(const struct catalog_store *store)
     return catalog;
 }
 
+size_t catalog_bytes(const struct catalog *catalog)
+{
+    size_t bytes = sizeof *catalog;
+    for (size_t i = 0; i < SCHEMA_KINDS; i++) {
+        const struct catalog_shelf *shelf = &catalog->shelves[i];
+        bytes +=
+            2 * shelf->capacity * sizeof(struct catalog_object *); /* the store has them, too */
+        for (size_t at = 0; at < shelf->count; at++) {
+            bytes += shelf->objects[at]->bytes;
+        }
+    }
+    return bytes;
+}
+
 struct catalog *catalog_retain(struct catalog *catalog)
 {
     atomic_fetch_add_explicit(&catalog->count, 1, memory_order_relaxed);

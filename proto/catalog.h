@@ -64,6 +64,9 @@ int64_t catalog_store_revision(const struct catalog_store *store);
 
 /* The objects as they are now; count 1. */
 struct catalog *catalog_snapshot(const struct catalog_store *store);
+/* What the objects of this snapshot and its own lists hold, once however many snapshots share them.
+ */
+size_t catalog_bytes(const struct catalog *catalog);
 struct catalog *catalog_retain(struct catalog *catalog);
 void catalog_release(struct catalog **catalog);
 

@@ -3,8 +3,10 @@
 
 #include "proto/alloc.h"
 #include "proto/catalog_valid.h"
+#include "proto/message_size.h"
 #include "proto/pbjson.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #define SOURCE_LIMIT                                                                               \
@@ -36,6 +38,7 @@ struct catalog_object *catalog_object_tombstone(const Banyandb__Property__V1__Pr
     struct catalog_object *object = alloc_zeroed(NULL, sizeof *object + texts);
     char *at = (char *)(object + 1);
     atomic_init(&object->count, 1);
+    object->bytes = malloc_usable_size(object);
     object->updated_at = tags->updated_at;
     object->id = put_text(&at, id);
     object->group = slice_of(put_text(&at, tags->group), tags->group.len);
@@ -101,6 +104,7 @@ struct catalog_object *catalog_object_parse(const Banyandb__Property__V1__Proper
     }
     struct catalog_object *object = catalog_object_tombstone(property, tags);
     object->message = message;
+    object->bytes += message_size(message);
     return object;
 }
 

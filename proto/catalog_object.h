@@ -16,6 +16,7 @@ struct catalog_object {
     struct slice group;        /* own: in the same allocation, like id and name */
     struct slice name;
     const char *id;
+    size_t bytes; /* of the heap: itself and its message */
 };
 
 /* Parses and checks the source; NULL: err names the property and what is wrong. Count 1. */

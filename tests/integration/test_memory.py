@@ -5,6 +5,10 @@ Each node of these tests has 100,000 rows, 17 MB as a frame, 23 MB as a part of 
 """
 import collections
 import concurrent.futures
+import json
+import os
+import subprocess
+import sys
 import time
 
 import grpc
@@ -13,7 +17,9 @@ import pytest
 from asking import CPM, LATENCY, ask, query
 from client import QUERY
 from liaison import binary
+from nodes import PYTHON
 from process import wait_until
+from proto import ROOT
 from slow import Crowd, Reader
 
 MIB = 1 << 20
@@ -232,3 +238,29 @@ def test_traces_tell_the_peak(start):
     answer = cluster.client.query(query(ask(*LATENCY, trace=True)))
     tags = {tag.key: tag.value for span in answer.trace.spans for child in span.children for tag in child.tags}
     assert int(tags["peak_charge_bytes"]) > 1000
+
+
+@pytest.mark.seconds(500)
+def test_a_short_soak():
+    """The long program for a minute: all kinds of queries, faults and cancellations at the same time."""
+    if is_instrumented():
+        pytest.skip("a sanitizer's allocator holds more than is asked for")
+    done = run_soak("soak.py", "--seconds=40")
+    assert json.loads(done.stdout.splitlines()[-1])["queries"] > 100
+
+
+@pytest.mark.seconds(300)
+def test_slow_readers():
+    """Sixty instead of a thousand, and ten seconds instead of sixty."""
+    if is_instrumented():
+        pytest.skip("a sanitizer's allocator holds more than is asked for")
+    run_soak("slow_readers.py", "--readers=60", "--seconds=10", "--stall=5s", "--budget=256MiB")
+
+
+def run_soak(name, *options):
+    program = [PYTHON, "-B", ROOT / "tests" / "soak" / name, *options]
+    done = subprocess.run(program, env={**os.environ, "BYDB_LIAISON": str(binary())}, capture_output=True, text=True,
+                          timeout=450, check=False)
+    sys.stdout.write(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
