@@ -39,7 +39,9 @@ packages_of_clang() {
     echo "clang-$1 llvm-$1 libclang-rt-$1-dev clang-format-$1 clang-tidy-$1"
 }
 
-# Sets CLANG_VERSION: the first release that is here, else the first that can be had.
+# Sets CLANG_VERSION: the first release that is here, else the first that can be had. Without the
+# privilege to fetch the lists those that are here decide, and where there are none the first release
+# is the one to ask for.
 packages_pick_clang() {
     local version
     for version in "${packages_clang_versions[@]}"; do
@@ -48,13 +50,15 @@ packages_pick_clang() {
             return
         fi
     done
-    packages_update_once
+    [ "$(id -u)" -ne 0 ] || packages_update_once
     for version in "${packages_clang_versions[@]}"; do
         if packages_available "clang-$version" && packages_available "libclang-rt-$version-dev"; then
             CLANG_VERSION=$version
             return
         fi
     done
+    CLANG_VERSION=${packages_clang_versions[0]}
+    [ "$(id -u)" -eq 0 ] || return 0
     echo "packages: none of clang-${packages_clang_versions[0]} to" \
         "clang-${packages_clang_versions[-1]} is to be had here" >&2
     return 1
@@ -78,7 +82,8 @@ packages_ensure() {
     done
     [ ${#missing[@]} -eq 0 ] && return
     if [ "$(id -u)" -ne 0 ]; then
-        echo "packages: please install them: sudo apt-get install ${missing[*]}" >&2
+        echo "packages: please install them: sudo apt-get update &&" \
+            "sudo apt-get install ${missing[*]}" >&2
         return 1
     fi
     packages_update_once
