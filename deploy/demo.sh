@@ -125,7 +125,7 @@ say_to_nodes() {
         echo "$post $control '$1'"
     fi
 }
-frame=$(find tests/golden/good -name '*.bin' | sort | head -n 1)
+all_of_the_hour="--group sw_latency --measure endpoint_latency_minute --tags endpoint_id --limit 5000"
 cat <<TEXT
 
 The liaison listens on $address. Try in another terminal, from this folder:
@@ -140,9 +140,10 @@ The liaison listens on $address. Try in another terminal, from this folder:
            "tagProjection":{"tagFamilies":[{"name":"default","tags":["service_id"]}]},
            "fieldProjection":{"names":["value"]}}' | $query $address --request -
 
-  take a node away, ask again a second later (the answer says what it lacks), bring it back:
+  take a node away, and ask a second later: fewer rows, and the answer says whose; bring it back:
+    $query $address $all_of_the_hour | tail -n 2
     $(say_to_nodes '{"stop":["d2"]}')
-    $query $address --group sw_latency --measure endpoint_latency_minute --tags endpoint_id --fields value --limit 5
+    $query $address $all_of_the_hour | tail -n 2
     $(say_to_nodes '{"start":{"d2":{}}}')
 
   metrics and health:
@@ -150,7 +151,7 @@ The liaison listens on $address. Try in another terminal, from this folder:
     $fetch http://$observability/healthz
 
   a frame as a table:
-    $program frame $frame
+    $program frame tests/golden/good/v4-rows.bin
 
   the log: $scratch/liaison.log
 
