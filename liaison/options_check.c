@@ -123,8 +123,40 @@ static bool check_discovery_retry(const struct options *o, struct error *err)
     return true;
 }
 
+static bool check_discovery_dns(const struct options *o, struct error *err)
+{
+    const size_t names = o->node_discovery_dns_srv_addresses.count;
+    const size_t files = o->node_discovery_dns_ca_certs.count;
+    if (names == 0) {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "DNS mode requires non-empty DNS SRV addresses: "
+                         "set --node-discovery-dns-srv-addresses");
+    }
+    if (o->node_discovery_dns_tls && files == 0) {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "DNS TLS is enabled, but no CA certificate files were provided: "
+                         "set --node-discovery-dns-ca-certs");
+    }
+    if (o->node_discovery_dns_tls && files != names) {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "number of DNS CA cert paths (%zu) must match number of SRV addresses "
+                         "(%zu)",
+                         files, names);
+    }
+    if (o->node_discovery_dns_fetch_interval <= 0 ||
+        o->node_discovery_dns_fetch_init_interval <= 0) {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "--node-discovery-dns-fetch-interval and "
+                         "--node-discovery-dns-fetch-init-interval must be positive");
+    }
+    return check_discovery_retry(o, err);
+}
+
 static bool check_discovery(const struct options *o, struct error *err)
 {
+    if (o->node_discovery_mode == DISCOVERY_DNS) {
+        return check_discovery_dns(o, err);
+    }
     if (o->node_discovery_mode != DISCOVERY_FILE) {
         return true;
     }

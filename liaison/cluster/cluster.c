@@ -178,13 +178,14 @@ static void run_settle(struct loop_timer *timer)
 static bool no_node(const struct cluster *cluster, struct error *why)
 {
     const size_t places = discovery_count(cluster->discovery);
-    const char *path = cluster->setup.options->node_discovery_file_path;
+    const bool is_file = cluster->setup.options->node_discovery_mode == DISCOVERY_FILE;
+    const char *source = is_file ? cluster->setup.options->node_discovery_file_path : "DNS";
     if (discovery_error(cluster->discovery)->code != ERROR_NONE) {
         return error_set(why, ERROR_UNAVAILABLE, "the list of nodes cannot be used: %s",
                          discovery_error(cluster->discovery)->text);
     }
     if (places == 0) {
-        return error_set(why, ERROR_UNAVAILABLE, "%s lists no nodes", path);
+        return error_set(why, ERROR_UNAVAILABLE, "%s lists no nodes", source);
     }
     const struct place *first = discovery_at(cluster->discovery, 0);
     return error_set(

@@ -2,6 +2,7 @@
 /* A place lives from the reading that lists it to the one that does not. */
 #include "liaison/cluster/discovery.h"
 
+#include "liaison/cluster/discovery_dns.h"
 #include "liaison/cluster/file_watch.h"
 #include "liaison/own.h"
 
@@ -15,11 +16,12 @@
 
 struct discovery {
     struct place_setup setup;
-    struct file_watch *watch; /* own */
+    struct file_watch *watch;  /* own; NULL but in mode file */
+    struct discovery_dns *dns; /* own; NULL but in mode dns */
     struct loop_timer tick;
     struct error why; /* of the last reading */
     size_t count;
-    struct place **places; /* own, in file order */
+    struct place **places; /* own, in the source's order */
 };
 
 /* Readings */
@@ -93,6 +95,21 @@ static void reload(struct discovery *discovery)
     discovery_file_fini(&file);
 }
 
+/* A round of SRV questions: all failed, or the list as it is now. */
+static void on_list(void *owner, const struct discovery_file *list, const struct error *why)
+{
+    struct discovery *discovery = owner;
+    const struct error nothing = {0};
+    if (why != NULL && strcmp(why->text, discovery->why.text) != 0) {
+        log_warn(discovery->setup.log, MODULE, "not every name could be asked; error=%s",
+                 why->text);
+    }
+    discovery->why = why == NULL ? nothing : *why;
+    if (list != NULL) {
+        follow(discovery, list);
+    }
+}
+
 static void on_file_change(void *owner)
 {
     reload(owner);
@@ -119,7 +136,9 @@ void discovery_ask_again(struct discovery *discovery, const char *node_name)
 static void run_tick(struct loop_timer *timer)
 {
     struct discovery *discovery = container_of(timer, struct discovery, tick);
-    reload(discovery);
+    if (discovery->watch != NULL) {
+        reload(discovery);
+    }
     for (size_t i = 0; i < discovery->count; i++) {
         place_ask_again(discovery->places[i]);
     }
@@ -132,16 +151,15 @@ static bool check_mode(const struct options *options, struct error *err)
 {
     switch ((enum discovery_mode)options->node_discovery_mode) {
     case DISCOVERY_FILE:
-        return true;
     case DISCOVERY_DNS:
-        return error_set(err, ERROR_UNIMPLEMENTED,
-                         "--node-discovery-mode=dns is not available yet: use file");
+        return true;
     case DISCOVERY_NONE:
         break;
     }
     return error_set(err, ERROR_INVALID_ARGUMENT,
                      "--node-discovery-mode=none knows no data nodes: use file, with a list of "
-                     "them in --node-discovery-file-path");
+                     "them in --node-discovery-file-path, or dns, with SRV names in "
+                     "--node-discovery-dns-srv-addresses");
 }
 
 struct discovery *discovery_open(const struct place_setup *setup, struct error *err)
@@ -152,9 +170,16 @@ struct discovery *discovery_open(const struct place_setup *setup, struct error *
     struct discovery *discovery = own_array(1, sizeof *discovery);
     discovery->setup = *setup;
     loop_timer_init(&discovery->tick, setup->loop, run_tick);
-    discovery->watch = file_watch_open(setup->loop, setup->options->node_discovery_file_path,
-                                       on_file_change, discovery);
-    reload(discovery);
+    if (setup->options->node_discovery_mode == DISCOVERY_DNS) {
+        discovery->dns = discovery_dns_open(&(struct discovery_dns_setup){.loop = setup->loop,
+                                                                          .options = setup->options,
+                                                                          .on_list = on_list,
+                                                                          .owner = discovery});
+    } else {
+        discovery->watch = file_watch_open(setup->loop, setup->options->node_discovery_file_path,
+                                           on_file_change, discovery);
+        reload(discovery);
+    }
     start_tick(discovery);
     return discovery;
 }
@@ -176,6 +201,7 @@ void discovery_close(struct discovery **discovery)
     }
     free(closed->places);
     file_watch_close(&closed->watch);
+    discovery_dns_close(&closed->dns);
     loop_timer_fini(&closed->tick);
     loop_reap(closed->setup.loop, closed, reap);
 }

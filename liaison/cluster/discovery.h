@@ -3,10 +3,10 @@
  * The addresses that are listed somewhere, and who answers there.
  *
  *     file ─read at start, every fetch interval, when it changes─▶ places ─whois─▶ nodes
- *                                                                    ▲──back-off──┘ no answer
+ *     dns  ─SRV records, every fetch interval─────────────────────▶  ▲──back-off──┘ no answer
  *
- * Where addresses come from is one source (the file); everything from a place on is the same for
- * every source. An error in the source leaves the places as they are.
+ * Where addresses come from is one source (the file, or the names); everything from a place on is
+ * the same for every source. An error in the source leaves the places as they are.
  */
 #pragma once
 

@@ -55,7 +55,8 @@ bool dial_parse(const char *address, struct dial_target *target_out, struct erro
         host++;
         len -= 2;
     }
-    if (len > 1 && host[len - 1] == '.') {
+    target_out->is_complete = len > 1 && host[len - 1] == '.';
+    if (target_out->is_complete) {
         len--;
     }
     const size_t port_len = colon == NULL ? 0 : strlen(colon + 1);
@@ -238,7 +239,7 @@ static void on_resolved(void *owner, int code, int timeouts, struct ares_addrinf
 
 static void resolve(struct dial *dial)
 {
-    dial->resolver = resolver_new(dial->loop, &dial->why);
+    dial->resolver = resolver_new(dial->loop, !dial->target.is_complete, &dial->why);
     if (dial->resolver == NULL) {
         finish(dial, -1);
         return;

@@ -15,6 +15,7 @@ struct dial;
 struct dial_target {
     char host[DIAL_HOST_BYTES]; /* without brackets and trailing dot */
     char port[6];
+    bool is_complete; /* there was a trailing dot: no search domain is tried */
 };
 
 /* "host:port" or "[v6]:port". */

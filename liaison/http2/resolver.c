@@ -78,16 +78,18 @@ static void on_socket_state(void *owner, ares_socket_t fd, int readable, int wri
     event_add(watch->event, NULL);
 }
 
-struct resolver *resolver_new(struct loop *loop, struct error *err)
+struct resolver *resolver_new(struct loop *loop, bool search, struct error *err)
 {
     struct resolver *resolver = calloc(1, sizeof *resolver);
     if (resolver == NULL) {
         abort();
     }
     resolver->loop = loop;
-    struct ares_options options = {.sock_state_cb = on_socket_state,
+    struct ares_options options = {.flags = search ? 0 : ARES_FLAG_NOSEARCH,
+                                   .sock_state_cb = on_socket_state,
                                    .sock_state_cb_data = resolver};
-    const int code = ares_init_options(&resolver->channel, &options, ARES_OPT_SOCK_STATE_CB);
+    const int code =
+        ares_init_options(&resolver->channel, &options, ARES_OPT_SOCK_STATE_CB | ARES_OPT_FLAGS);
     if (code != ARES_SUCCESS) {
         free(resolver);
         error_set(err, ERROR_UNAVAILABLE, "resolver: %s", ares_strerror(code));

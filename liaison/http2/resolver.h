@@ -11,8 +11,9 @@
 struct ares_channeldata;
 struct resolver;
 
-/* NULL: err tells. */
-struct resolver *resolver_new(struct loop *loop, struct error *err) MUST_CHECK;
+/* `search`: names that are not found as they stand are tried in the system's search domains. NULL:
+ * err tells. */
+struct resolver *resolver_new(struct loop *loop, bool search, struct error *err) MUST_CHECK;
 /* Queries under way end with ARES_EDESTRUCTION before it returns. Not from inside a c-ares
  * callback: there, give it to resolver_reap. NULLs the pointer. */
 void resolver_free(struct resolver **resolver);

@@ -308,7 +308,7 @@ def test_an_empty_list(watch, tmp_path):
 
 @pytest.mark.parametrize("flags, words", [
     ([], "--node-discovery-mode=none knows no data nodes: use file"),
-    (["--node-discovery-mode=dns"], "--node-discovery-mode=dns is not available yet"),
+    (["--node-discovery-mode=dns"], "DNS mode requires non-empty DNS SRV addresses"),
     (["--node-discovery-mode=file"], "file mode requires non-empty file path"),
     (["--node-discovery-mode=etcd"], "invalid node-discovery-mode: etcd, must be 'dns', 'file', or 'none'"),
 ])

@@ -133,7 +133,11 @@ START_TEST(texts_of_refusals)
         {"--grace=-1s", "--grace: a negative duration makes no sense here"},
         {"--node-discovery-mode=etcd",
          "invalid node-discovery-mode: etcd, must be 'dns', 'file', or 'none'"},
-        {"--node-discovery-mode=dns", "--node-discovery-mode=dns is not available yet"},
+        {"--node-discovery-mode=dns", "DNS mode requires non-empty DNS SRV addresses: "
+                                      "set --node-discovery-dns-srv-addresses"},
+        {"--node-discovery-mode=dns --node-discovery-dns-srv-addresses=a,b "
+         "--node-discovery-dns-tls=true --node-discovery-dns-ca-certs=x",
+         "number of DNS CA cert paths (1) must match number of SRV addresses (2)"},
         {"--node-discovery-mode=file",
          "file mode requires non-empty file path: set --node-discovery-file-path"},
         {"--node-discovery-mode=file --node-discovery-file-path=/nowhere/x",
