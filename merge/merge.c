@@ -301,7 +301,7 @@ static bool tidy(struct merge *merge, struct error *err)
             !bind_source(merge, source, err)) {
             return false;
         }
-        source_unpin(source, merge->arena->charge);
+        unpin(merge, source);
     }
     return true;
 }

@@ -79,6 +79,9 @@ static struct msg *make(const struct kind *kind, unsigned version, struct charge
     frame_builder_column(builder, COLUMN_TAG, COLUMN_STRING, "f", "c");
     frame_builder_constant(builder);
     frame_builder_text(builder, "the same everywhere");
+    frame_builder_column(builder, COLUMN_FIELD, COLUMN_INT64, NULL, "v");
+    frame_builder_constant(builder);
+    frame_builder_int(builder, 1);
     size_t len;
     uint8_t *bytes = frame_builder_encode(builder, version, &len);
     struct msg *msg = msg_copy_of(slice_of(bytes, len), charge);
@@ -269,6 +272,43 @@ START_TEST(lone_survivors_hold_no_message)
 }
 END_TEST
 
+static char *groups(const struct kind *kind, const struct kind *late, size_t step)
+{
+    const struct plan_tag keys[] = {{slice_str("f"), slice_str("t")},
+                                    {slice_str("f"), slice_str("c")}};
+    const struct plan plan = {
+        .group_count = 1,
+        .limit = UINT64_MAX,
+        .mode = PLAN_FOLD,
+        .key_count = 2,
+        .keys = keys,
+        .agg = {.function = PLAN_COUNT, .type = PLAN_INT, .field = slice_str("v")},
+    };
+    struct fixture fixture;
+    struct error err;
+    open_merge(&fixture, &plan);
+    feed(&fixture, 0, kind);
+    feed(&fixture, 1, late);
+    while (merge_run(fixture.merge, &fixture.lines.sink, step, &err) == MERGE_MORE) {
+    }
+    return close_merge(&fixture);
+}
+
+/* Rows wait on their way into groups when the message that they lie in is given up. */
+START_TEST(rows_on_their_way_into_groups_are_not_lost)
+{
+    const struct kind kind = {1, 1000, 40, true};
+    const struct kind late = {2, 1400, 40, true};
+    char *whole = groups(&kind, &late, SIZE_MAX);
+    for (size_t step = 7; step < 20; step++) {
+        char *part = groups(&kind, &late, step);
+        ck_assert_str_eq(part, whole);
+        free(part);
+    }
+    free(whole);
+}
+END_TEST
+
 static size_t held(void)
 {
     const struct mallinfo2 info = mallinfo2();
@@ -309,6 +349,7 @@ int main(void)
     tcase_add_test(tcase, an_excerpt_gives_the_same_answer);
     tcase_add_test(tcase, few_rows_and_a_constant_hold_no_message);
     tcase_add_test(tcase, lone_survivors_hold_no_message);
+    tcase_add_test(tcase, rows_on_their_way_into_groups_are_not_lost);
     tcase_add_test(tcase, spare_capacity_is_charged);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
