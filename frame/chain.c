@@ -17,14 +17,14 @@ static size_t held(const struct chain_block *block)
     return sizeof *block + block->capacity;
 }
 
-static struct chain_block *block_new(struct block_pool *pool, size_t capacity)
+static struct chain_block *block_new(struct chain_store *store, size_t capacity)
 {
     assert(capacity < SIZE_MAX / 2);
     const size_t size = sizeof(struct chain_block) + capacity;
     struct chain_block *block = NULL;
-    pool = size == CHAIN_BLOCK ? pool : NULL;
-    if (pool != NULL) {
-        block = block_pool_take(pool);
+    store = size == CHAIN_BLOCK ? store : NULL;
+    if (store != NULL) {
+        block = store->take(store);
     }
     if (block == NULL) {
         block = malloc(size);
@@ -32,13 +32,13 @@ static struct chain_block *block_new(struct block_pool *pool, size_t capacity)
     if (block == NULL) {
         abort();
     }
-    *block = (struct chain_block){.pool = pool, .capacity = capacity, .begin = HEADROOM};
+    *block = (struct chain_block){.store = store, .capacity = capacity, .begin = HEADROOM};
     return block;
 }
 
 static void block_free(struct chain_block *block)
 {
-    if (block->pool == NULL || !block_pool_put(block->pool, block)) {
+    if (block->store == NULL || !block->store->put(block->store, block)) {
         free(block);
     }
 }
@@ -102,7 +102,7 @@ static size_t next_capacity(const struct chain *chain, size_t size)
 uint8_t *chain_reserve(struct chain *chain, size_t size)
 {
     if (chain->last == NULL || room(chain->last) < size) {
-        link_last(chain, block_new(chain->pool, next_capacity(chain, size)));
+        link_last(chain, block_new(chain->store, next_capacity(chain, size)));
     }
     return chain->last->bytes + chain->last->begin + chain->last->len;
 }

@@ -12,20 +12,26 @@
  */
 #pragma once
 
-#include "frame/block_pool.h"
 #include "frame/charge.h"
 #include "frame/slice.h"
 
+/* Where large blocks come from and go to, if not the heap; embedded by its owner. Used by all
+ * threads whose chains know it. */
+struct chain_store {
+    void *(*take)(struct chain_store *store);            /* CHAIN_BLOCK bytes, or NULL */
+    bool (*put)(struct chain_store *store, void *block); /* false: it stays the caller's */
+};
+
 struct chain_block {
-    struct chain_block *next; /* own */
-    struct block_pool *pool;  /* borrow: outlives it; where it goes in the end, NULL: the heap */
+    struct chain_block *next;  /* own */
+    struct chain_store *store; /* borrow: outlives it; where it goes in the end, NULL: the heap */
     size_t capacity;
     size_t begin; /* of the first byte that was not dropped */
     size_t len;   /* bytes from there */
     uint8_t bytes[];
 };
 
-#define CHAIN_BLOCK ((size_t)256 << 10) /* largest of the usual blocks; those of a pool */
+#define CHAIN_BLOCK ((size_t)256 << 10) /* largest of the usual blocks; those of a store */
 
 struct chain {
     struct chain_block *first; /* own */
@@ -33,7 +39,7 @@ struct chain {
     size_t len;                /* bytes in all blocks */
     size_t capacity;           /* of all blocks */
     struct charge *charge;     /* borrow: outlives the chain; may be NULL. Kind RESPONSE */
-    struct block_pool *pool;   /* borrow: outlives all blocks made here; NULL: none */
+    struct chain_store *store; /* borrow: outlives all blocks made here; NULL: none */
 };
 
 void chain_init(struct chain *chain, struct charge *charge);

@@ -11,7 +11,7 @@
 #define LOOK_MS     1000
 #define LOOKS       2                 /* in which there was too much, one after the other */
 #define SLACK_BYTES ((size_t)8 << 20) /* and a quarter of what is held */
-/* Just below the blocks of responses: what they do not reuse (frame/block_pool.h) must leave no
+/* Just below the blocks of responses: what they do not reuse (query/block_pool.h) must leave no
  * holes, as one thread takes them and another gives them up. */
 #define MAP_BYTES (192 << 10)
 #define TOP_BYTES (8 << 20)

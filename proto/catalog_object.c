@@ -6,7 +6,6 @@
 #include "proto/message_size.h"
 #include "proto/pbjson.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 
 #define SOURCE_LIMIT                                                                               \
@@ -38,7 +37,7 @@ struct catalog_object *catalog_object_tombstone(const Banyandb__Property__V1__Pr
     struct catalog_object *object = alloc_zeroed(NULL, sizeof *object + texts);
     char *at = (char *)(object + 1);
     atomic_init(&object->count, 1);
-    object->bytes = malloc_usable_size(object);
+    object->bytes = message_size_chunk(sizeof *object + texts);
     object->updated_at = tags->updated_at;
     object->id = put_text(&at, id);
     object->group = slice_of(put_text(&at, tags->group), tags->group.len);

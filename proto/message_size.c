@@ -2,23 +2,23 @@
 /* As deep as the message, whose depth was bounded when it was read. */
 #include "proto/message_size.h"
 
-#include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-static size_t size_of(const void *memory)
+#define CHUNK ((size_t)16) /* glibc's: a word in front, multiples of 16, 32 at least */
+
+size_t message_size_chunk(size_t size)
 {
-    void *heap;
-    memcpy(&heap, &memory, sizeof heap); /* malloc_usable_size takes no const */
-    return malloc_usable_size(heap);
+    const size_t chunk = (size + sizeof(size_t) + CHUNK - 1) / CHUNK * CHUNK;
+    return chunk < 2 * CHUNK ? 2 * CHUNK : chunk;
 }
 
 /* Texts that were not set point to a constant. */
 static size_t text_size(const ProtobufCFieldDescriptor *field, const char *text)
 {
     const bool constant = text == protobuf_c_empty_string || text == field->default_value;
-    return constant ? 0 : size_of(text);
+    return constant || text == NULL ? 0 : message_size_chunk(strlen(text) + 1);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
@@ -32,7 +32,7 @@ static size_t value_size(const ProtobufCFieldDescriptor *field, const uint8_t *a
         return text_size(field, pointer);
     case PROTOBUF_C_TYPE_BYTES:
         memcpy(&bytes, at, sizeof bytes);
-        return size_of(bytes.data);
+        return bytes.data == NULL ? 0 : message_size_chunk(bytes.len);
     case PROTOBUF_C_TYPE_MESSAGE:
         memcpy(&pointer, at, sizeof pointer);
         return message_size(pointer);
@@ -41,6 +41,7 @@ static size_t value_size(const ProtobufCFieldDescriptor *field, const uint8_t *a
     }
 }
 
+/* Of numbers the largest. */
 static size_t element_size(const ProtobufCFieldDescriptor *field)
 {
     return field->type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData) : sizeof(void *);
@@ -60,7 +61,7 @@ static size_t list_size(const ProtobufCMessage *message, const ProtobufCFieldDes
     size_t count;
     memcpy(&list, base + field->offset, sizeof list);
     memcpy(&count, base + field->quantifier_offset, sizeof count);
-    size_t size = size_of(list);
+    size_t size = list == NULL ? 0 : message_size_chunk(count * element_size(field));
     for (size_t i = 0; has_parts(field) && i < count; i++) {
         size += value_size(field, list + i * element_size(field));
     }
@@ -84,7 +85,7 @@ size_t message_size(const ProtobufCMessage *message)
     if (message == NULL) {
         return 0;
     }
-    size_t size = size_of(message);
+    size_t size = message_size_chunk(message->descriptor->sizeof_message);
     for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {

@@ -18,7 +18,7 @@ void budget_init(struct budget *budget, size_t limit)
     atomic_init(&budget->held, 0);
     atomic_init(&budget->seated, 0);
     const size_t kept = limit / KEPT_PART < KEPT_MAX ? limit / KEPT_PART : KEPT_MAX;
-    block_pool_init(&budget->blocks, CHAIN_BLOCK, kept, &budget->held);
+    block_pool_init(&budget->blocks, kept, &budget->held);
 }
 
 void budget_fini(struct budget *budget)

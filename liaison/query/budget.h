@@ -12,8 +12,9 @@
  */
 #pragma once
 
-#include "frame/chain.h"
+#include "frame/charge.h"
 #include "liaison/options.h"
+#include "liaison/query/block_pool.h"
 
 #define BUDGET_SHARE ((size_t)1 << 20)
 

@@ -66,7 +66,7 @@ static void set_state(struct query *query, enum query_state state)
 static void open_chain(struct query *query)
 {
     chain_init(&query->chain, &query->charge);
-    query->chain.pool = &executor_setup(query->executor)->budget->blocks;
+    query->chain.store = &executor_setup(query->executor)->budget->blocks.store;
 }
 
 /* Endings */

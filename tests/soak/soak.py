@@ -157,7 +157,7 @@ class Soak:
         """Held over charged with answers that nobody reads: nothing moves between the two looks."""
         crowd = Crowd()
         self.control(fault={"*": None}, synthetic={"*": {"name": "w3"}})
-        self.liaison.wait_ready(self.nodes.names)
+        self.liaison.wait_ready(self.nodes.names, 120)
         for _ in range(8):
             crowd.add(Reader(self.liaison.ports["grpc"], query({**WIDE, "limit": 100_000}).SerializeToString()))
         wait_until(lambda: self.liaison.metric("bydb_charged_bytes", kind="response") > 40 * MIB, 20, "answers")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Blocks of one size that wait for their next use, for all threads: a response's are made by one
+ * The large blocks of responses that wait for their next use, for all threads: they are made by one
  * thread and given up by another. What waits is counted in the number that all accounts tell
  * (charge.h), so it is part of what the process holds, and can be given back at any time.
  */
 #pragma once
+
+#include "frame/chain.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,22 +18,18 @@ struct pool_block {
 };
 
 struct block_pool {
+    struct chain_store store; /* first: for chains */
     pthread_mutex_t mutex;
     struct pool_block *first; /* own */
-    size_t size;              /* of a block */
     size_t bytes;             /* that wait */
     size_t limit;
     atomic_size_t *shared; /* borrow: outlives it */
 };
 
 /* Keeps `limit` bytes at most; `shared` counts them. */
-void block_pool_init(struct block_pool *pool, size_t size, size_t limit, atomic_size_t *shared);
+void block_pool_init(struct block_pool *pool, size_t limit, atomic_size_t *shared);
 void block_pool_fini(struct block_pool *pool);
 
-/* A block, or NULL when none waits. The caller owns it and frees it if it is not put back. */
-void *block_pool_take(struct block_pool *pool);
-/* False: it is not kept, and still the caller's. */
-bool block_pool_put(struct block_pool *pool, void *block);
 /* Frees what waits. */
 void block_pool_drain(struct block_pool *pool);
 size_t block_pool_bytes(struct block_pool *pool);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frame/block_pool.h"
-#include "frame/chain.h"
+#include "liaison/query/block_pool.h"
 #include "tests/unit/frame/unit.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static struct block_pool pool;
 static void setup(void)
 {
     shared = 0;
-    block_pool_init(&pool, CHAIN_BLOCK, LIMIT, &shared);
+    block_pool_init(&pool, LIMIT, &shared);
 }
 
 static void teardown(void)
@@ -25,10 +24,10 @@ static void teardown(void)
 
 START_TEST(what_waits_is_counted_and_bounded)
 {
-    ck_assert_ptr_null(block_pool_take(&pool));
+    ck_assert_ptr_null(pool.store.take(&pool.store));
     for (size_t i = 1; i <= 4; i++) {
         void *block = malloc(CHAIN_BLOCK);
-        const bool kept = block_pool_put(&pool, block);
+        const bool kept = pool.store.put(&pool.store, block);
         if (!kept) {
             free(block);
         }
@@ -38,7 +37,7 @@ START_TEST(what_waits_is_counted_and_bounded)
     }
     ck_assert_uint_eq(shared, pool.limit);
     ck_assert_uint_eq(block_pool_bytes(&pool), pool.limit);
-    void *block = block_pool_take(&pool);
+    void *block = pool.store.take(&pool.store);
     ck_assert((block != NULL) == (pool.limit > 0));
     free(block);
     block_pool_drain(&pool);
@@ -60,7 +59,7 @@ START_TEST(large_blocks_of_a_chain_are_used_again)
     struct chain other;
     chain_init(&chain, NULL);
     chain_init(&other, NULL);
-    chain.pool = &pool;
+    chain.store = &pool.store;
     append(&chain, 8 * CHAIN_BLOCK);
     chain_join(&chain, &other); /* the blocks know where they go */
     chain_drop(&other, 5 * CHAIN_BLOCK);
