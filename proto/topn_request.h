@@ -3,7 +3,7 @@
  * A client's TopNRequest: bytes → message → plan, in the order of checks that clients know
  * (query-semantics 3.1).
  *
- *     parse ─▶ choose ─▶ plan ─▶ push (for each question to a node)
+ *     parse ─▶ plan_nodes ─▶ plan ─▶ push (for each question to a node)
  *       bytes, rules,      direction, groups,      rules, measures,      the bytes that a
  *       time range         stages                  fields                node is sent
  *
@@ -38,9 +38,9 @@ bool topn_request_parse(struct slice bytes, struct arena *arena, struct topn_req
 
 /* Direction, function, groups, and the groups' nodes: what upstream refuses without a trace.
  * `hot_selector`: --data-node-selector, or "". The catalog and it outlive the request. */
-bool topn_request_choose(struct topn_request *request, const struct catalog *catalog,
-                         const char *hot_selector, struct arena *arena,
-                         struct error *err) MUST_CHECK;
+bool topn_request_plan_nodes(struct topn_request *request, const struct catalog *catalog,
+                             const char *hot_selector, struct arena *arena,
+                             struct error *err) MUST_CHECK;
 /* After that: rule, source measure, field and direction of every group, before a node is asked. */
 bool topn_request_plan(struct topn_request *request, const struct catalog *catalog,
                        struct arena *arena, struct error *err) MUST_CHECK;

@@ -87,8 +87,8 @@ static bool plan_function(struct topn_request *request, struct error *err)
     }
 }
 
-bool topn_request_choose(struct topn_request *request, const struct catalog *catalog,
-                         const char *hot_selector, struct arena *arena, struct error *err)
+bool topn_request_plan_nodes(struct topn_request *request, const struct catalog *catalog,
+                             const char *hot_selector, struct arena *arena, struct error *err)
 {
     return check_wanted(request->message, err) &&
            find_nodes(request, catalog, hot_selector, arena, err);

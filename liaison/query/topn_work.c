@@ -92,8 +92,8 @@ static bool plan(struct work *work, struct error *err)
 {
     struct topn_job *job = job_of(work);
     const struct catalog *catalog = work->world->catalog;
-    if (!topn_request_choose(&job->request, catalog, work->options->data_node_selector, work->arena,
-                             err)) {
+    if (!topn_request_plan_nodes(&job->request, catalog, work->options->data_node_selector,
+                                 work->arena, err)) {
         return false;
     }
     begin_execution(work); /* what is refused from here on is told in the trace */

@@ -43,7 +43,7 @@ static void ask(struct slice bytes, struct arena *arena)
     struct topn_request request;
     struct error err = {.code = ERROR_NONE};
     if (!topn_request_parse(bytes, arena, &request, &err) ||
-        !topn_request_choose(&request, catalog, "type=hot", arena, &err) ||
+        !topn_request_plan_nodes(&request, catalog, "type=hot", arena, &err) ||
         !topn_request_plan(&request, catalog, arena, &err)) {
         assert(err.code != ERROR_NONE && err.text[0] != '\0');
         return;

@@ -48,7 +48,7 @@ static bool parse(const char *json)
 static bool plan(const char *json)
 {
     ck_assert_msg(parse(json), "%s: %s", json, err.text);
-    return topn_request_choose(&request, catalog, "type=fast", &arena, &err) &&
+    return topn_request_plan_nodes(&request, catalog, "type=fast", &arena, &err) &&
            topn_request_plan(&request, catalog, &arena, &err);
 }
 
@@ -279,7 +279,7 @@ START_TEST(passed_on_as_it_came)
     ck_assert_msg(
         topn_request_parse(slice_of(bytes, known.len + sizeof extra), &arena, &request, &err), "%s",
         err.text);
-    ck_assert(topn_request_choose(&request, catalog, "", &arena, &err));
+    ck_assert(topn_request_plan_nodes(&request, catalog, "", &arena, &err));
     ck_assert(topn_request_plan(&request, catalog, &arena, &err));
     struct slice sent = topn_request_push(&request, 0, NULL, 3, &arena);
     ck_assert_uint_gt(sent.len, sizeof extra);
