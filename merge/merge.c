@@ -25,8 +25,9 @@
 #include <stdlib.h>
 
 /* One row in so many is worth a copy: of what the answer can have, and of what is left. */
-#define FEW  8
-#define LONE 64
+#define FEW         8
+#define LONE        64
+#define NODE_GROUPS 65536 /* of a frame of partials, at most */
 
 struct merge {
     const struct plan *plan; /* borrow: outlives the merge */
@@ -38,6 +39,7 @@ struct merge {
     size_t source_count;
     size_t source_capacity;
     struct source **sources; /* borrow: region; after begin in (group, rank) order */
+    bool may_lack_groups;    /* a frame of partials is as long as a node can make it */
 
     bool begun;
     const struct layout *layout; /* borrow */
@@ -106,7 +108,16 @@ static bool feed_partials(struct merge *merge, size_t group, size_t rank, struct
         decode_view(frame, merge->frame_versions, &room, &view, err) &&
         (view.row_count == 0 || partial_fold(&merge->pipeline.fold, &view, group, rank, err));
     arena_rewind(&merge->scratch, mark);
-    return folded && (!arena_over(merge->arena) || over_budget(merge, err));
+    if (!folded) {
+        return false;
+    }
+    merge->may_lack_groups = merge->may_lack_groups || view.row_count >= NODE_GROUPS;
+    return !arena_over(merge->arena) || over_budget(merge, err);
+}
+
+bool merge_may_lack_groups(const struct merge *merge)
+{
+    return merge->may_lack_groups;
 }
 
 /* How many rows of the answer's order can be needed; UINT64_MAX: all of them. */

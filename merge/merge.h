@@ -30,6 +30,10 @@ struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struc
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
                 struct error *err) MUST_CHECK;
 
+/* PARTIALS: may some node have more groups than it has sent? Nodes of 0.11 number them in 16 bits,
+ * and leave out what is beyond. */
+bool merge_may_lack_groups(const struct merge *merge);
+
 enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
 
 /* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then

@@ -72,16 +72,23 @@ static void fill_plan(struct request *request, struct arena *arena)
     plan->limit = message->limit == 0 ? DEFAULT_LIMIT : message->limit;
 }
 
+/* What upstream finds out before it asks a node. */
+static bool prepare(struct request *request, const struct catalog *catalog,
+                    const char *hot_selector, struct arena *arena, struct error *err)
+{
+    bool by_nodes = request->message->agg != NULL; /* the order is theirs to check */
+    return find_measures(request, catalog, err) &&
+           (by_nodes || request_order(request, catalog, err)) && check_top(request, err) &&
+           find_stages(request, catalog, hot_selector, arena, err);
+}
+
 bool request_plan(struct request *request, const struct catalog *catalog, const char *hot_selector,
                   struct arena *arena, struct error *err)
 {
     request->plan = (struct plan){.layout = NULL};
-    bool by_nodes = request->message->agg != NULL; /* that check the order, before all else */
-    if (!find_measures(request, catalog, err) ||
-        (!by_nodes && !request_order(request, catalog, err)) || !check_top(request, err) ||
-        !find_stages(request, catalog, hot_selector, arena, err) ||
-        !request_analysis(request, catalog, err) ||
-        (by_nodes && !request_order(request, catalog, err))) {
+    request->executes = prepare(request, catalog, hot_selector, arena, err);
+    if (!request->executes || !request_analysis(request, catalog, err) ||
+        (request->message->agg != NULL && !request_order(request, catalog, err))) {
         return false;
     }
     fill_plan(request, arena);

@@ -55,10 +55,16 @@ static enum request_step gate(struct work *work, bool may_wait)
     return step;
 }
 
+/* What nodes would refuse is refused by the plan, and told where clients look for it. */
 static bool plan(struct work *work, struct error *err)
 {
-    return request_plan(&measure_of(work)->request, work->world->catalog,
-                        work->options->data_node_selector, work->arena, err);
+    struct request *request = &measure_of(work)->request;
+    bool planned = request_plan(request, work->world->catalog, work->options->data_node_selector,
+                                work->arena, err);
+    if (request->executes) {
+        query_trace_execute(&work->trace_tree, "distributed-%s", work->options->node_name);
+    }
+    return planned;
 }
 
 static void choose_mode(struct measure *measure)
@@ -88,9 +94,7 @@ static void ask(struct work *work)
 {
     struct measure *measure = measure_of(work);
     if (!measure->rows_alone) {
-        struct trace_span *execution =
-            query_trace_execute(&work->trace_tree, "distributed-%s", work->options->node_name);
-        measure->trace = measure_trace_begin(work, &measure->request, execution);
+        measure->trace = measure_trace_begin(work, &measure->request, work->trace_tree.execution);
     }
     for (size_t i = 0; i < work->group_count; i++) {
         const struct broadcast_question question = {
@@ -136,17 +140,27 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
     return true;
 }
 
-/* A node keeps so many groups and no more, about half a million; rows it can send. */
+/* A node keeps so many groups and no more, about half a million, and sends even fewer; rows it can
+ * send. */
+static bool lacks_room(const struct measure *measure, const struct error *failed)
+{
+    if (failed != NULL) {
+        return strstr(failed->text, "memory budget exceeded") != NULL;
+    }
+    return measure->work.options->aggregation == AGGREGATION_EXACT &&
+           merge_may_lack_groups(measure->merge);
+}
+
 static bool ask_for_rows(struct work *work, const struct error *failed)
 {
+    static const struct error too_many = {.text = "more groups than a node can number"};
     struct measure *measure = measure_of(work);
-    if (measure->request.plan.mode != PLAN_PARTIALS ||
-        strstr(failed->text, "memory budget exceeded") == NULL) {
+    if (measure->request.plan.mode != PLAN_PARTIALS || !lacks_room(measure, failed)) {
         return false;
     }
     measure->rows_alone = true;
     merge_close(&measure->merge);
-    measure_trace_again(measure->trace, failed);
+    measure_trace_again(measure->trace, failed != NULL ? failed : &too_many);
     return true;
 }
 

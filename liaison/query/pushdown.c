@@ -3,6 +3,7 @@
 #include "liaison/query/pushdown.h"
 
 #include "proto/moment.h"
+#include "proto/request_schema.h"
 
 static bool has_copies(const struct request_group *group)
 {
@@ -35,11 +36,29 @@ static bool begins_after(const struct request *request, int64_t moment)
     return moment_has_nanos(begin) && begin.seconds * 1000000000 + begin.nanos > moment;
 }
 
+/* A node groups by one value of a tag. */
+static bool is_array(const struct request_group *group, struct plan_tag key)
+{
+    const Banyandb__Database__V1__TagSpec *tag = request_schema_tag(group->measure, key);
+    return tag->type == BANYANDB__DATABASE__V1__TAG_TYPE__TAG_TYPE_STRING_ARRAY ||
+           tag->type == BANYANDB__DATABASE__V1__TAG_TYPE__TAG_TYPE_INT_ARRAY;
+}
+
+static bool has_array_key(const struct request_group *group, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->key_count; i++) {
+        if (is_array(group, plan->keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_exact(const struct request *request, const struct world *world,
                      struct executor *executor)
 {
     for (size_t i = 0; i < request->group_count; i++) {
-        if (has_copies(&request->groups[i])) {
+        if (has_copies(&request->groups[i]) || has_array_key(&request->groups[i], &request->plan)) {
             return false;
         }
     }

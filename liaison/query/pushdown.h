@@ -7,6 +7,7 @@
  * shards were dealt anew since they were written: BanyanDB does that whenever nodes come or go and
  * whenever any group is created, changed or deleted. So partials are exact for groups without
  * replicas and a range that begins after the last such moment; everything else is asked as rows.
+ * So are groups by an array, which nodes refuse to make.
  */
 #pragma once
 

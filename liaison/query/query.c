@@ -266,12 +266,11 @@ static bool on_admit(void *owner, size_t declared, struct error *err)
     return false;
 }
 
-/* Would other questions be answered? */
+/* Would other questions be answered better? */
 static bool may_ask_again(struct query *query, const struct error *failed)
 {
     const struct work_ops *ops = query->work->ops;
-    return failed != NULL && !query->refused && ops->again != NULL &&
-           ops->again(query->work, failed);
+    return !query->refused && ops->again != NULL && ops->again(query->work, failed);
 }
 
 static void on_complete(void *owner, const struct error *failed)

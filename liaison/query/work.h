@@ -39,8 +39,8 @@ struct work_ops {
     /* One node's body; the message is borrowed. */
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);
-    /* All calls have ended, and some failed: true when everything is to be asked again, from open
-     * on, in another way. NULL: never. */
+    /* All calls have ended; `failed` (may be NULL) says which failed: true when everything is to be
+     * asked again, from open on, in another way. NULL: never. */
     bool (*again)(struct work *work, const struct error *failed);
     /* All nodes have answered, or `failed` (may be NULL) says which did not. NULL: nothing to do.
      */

@@ -11,7 +11,8 @@ from proto import ROOT
 sys.path.append(str(ROOT / "tests" / "datanode"))
 
 import demo    # noqa: E402
+import frame   # noqa: E402
 import frame3  # noqa: E402
 import frame4  # noqa: E402
 
-__all__ = ["demo", "frame3", "frame4"]
+__all__ = ["demo", "frame", "frame3", "frame4"]
