@@ -11,7 +11,7 @@ packages_build=(
     gcc libc6-dev meson ninja-build pkg-config
     libnghttp2-dev libevent-dev libssl-dev libprotobuf-c-dev protobuf-c-compiler
     libxxhash-dev libjansson-dev libyaml-dev libc-ares-dev check
-    python3 python3-grpcio python3-protobuf python3-yaml python3-xxhash protobuf-compiler libprotobuf-dev
+    curl python3 python3-grpcio python3-protobuf python3-yaml python3-xxhash protobuf-compiler libprotobuf-dev
 )
 packages_test=(binutils git openssl universal-ctags python3-pytest python3-h2)
 
