@@ -39,16 +39,20 @@ static void take(struct summary *summary, const struct node_report *report)
     summary->up += report->state == NODE_UP ? 1 : 0;
 }
 
+static void take_part(struct summary *summary, const struct survey_part *part, const char *name)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (strcmp(part->nodes[i].name, name) == 0) {
+            take(summary, &part->nodes[i].report);
+        }
+    }
+}
+
 static struct summary summarise(const struct survey_result *result, const char *name)
 {
     struct summary summary = {0};
     for (size_t i = 0; i < result->count; i++) {
-        const struct survey_part *part = &result->parts[i];
-        for (size_t j = 0; j < part->count; j++) {
-            if (strcmp(part->nodes[j].name, name) == 0) {
-                take(&summary, &part->nodes[j].report);
-            }
-        }
+        take_part(&summary, &result->parts[i], name);
     }
     return summary;
 }

@@ -4,6 +4,7 @@
 
 #include "liaison/own.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,7 @@ static void ask(struct survey *survey, size_t i)
 
 void survey_begin(const struct survey_setup *setup)
 {
+    assert(setup->executor_count > 0); /* the last answer ends it */
     struct survey *survey = own_array(1, sizeof *survey);
     survey->setup = *setup;
     survey->open = setup->executor_count;
