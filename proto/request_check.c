@@ -17,7 +17,9 @@ static bool check_counts(const Banyandb__Measure__V1__QueryRequest *message, str
     size_t tags = count_tags(message->tag_projection);
     size_t fields = message->field_projection == NULL ? 0 : message->field_projection->n_names;
     size_t keys = message->group_by == NULL ? 0 : count_tags(message->group_by->tag_projection);
-    return request_rules_check_count("tag_projection", tags, REQUEST_CHECK_MAX_NAMES, err) &&
+    return request_rules_check_count("group_mod_revisions", message->n_group_mod_revisions,
+                                     REQUEST_RULES_MAX_GROUPS, err) &&
+           request_rules_check_count("tag_projection", tags, REQUEST_CHECK_MAX_NAMES, err) &&
            request_rules_check_count("field_projection", fields, REQUEST_CHECK_MAX_NAMES, err) &&
            request_rules_check_count("group_by", keys, REQUEST_CHECK_MAX_NAMES, err);
 }

@@ -107,5 +107,6 @@ bool request_rules_check_count(const char *field, size_t count, size_t max, stru
 bool request_rules_check(const struct request_rules *rules, struct error *err)
 {
     return check_fields(rules, err) && check_time(rules->time_range, err) &&
+           request_rules_check_count("groups", rules->group_count, REQUEST_RULES_MAX_GROUPS, err) &&
            request_rules_check_count("stages", rules->stage_count, REQUEST_RULES_MAX_STAGES, err);
 }

@@ -8,6 +8,8 @@
 
 /* More stages than any group has are refused, because each is compared with all of a group's. */
 #define REQUEST_RULES_MAX_STAGES 1000
+/* Likewise groups, each of which is looked for among the revisions and counted in the metrics. */
+#define REQUEST_RULES_MAX_GROUPS 1000
 
 struct request_rules {
     const char *type; /* "QueryRequest" */

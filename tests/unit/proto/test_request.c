@@ -102,15 +102,30 @@ START_TEST(limits)
     ck_assert_ptr_nonnull(strstr(asking.err.text, "the request of 200000 bytes takes about "));
     ck_assert(!arena_over(&small));
     arena_fini(&small);
-    /* More names than any schema has. */
-    struct slice good = sample_request(ASK("\"g\"", ""), &asking.arena);
-    struct slice stages = many(1001, "\x72\x01x");
-    uint8_t *both = arena_alloc(&asking.arena, good.len + stages.len, 1);
-    uint8_t *end = pbw_copy(pbw_copy(both, good), stages);
-    struct slice request = slice_of(both, (size_t)(end - both));
-    ck_assert(!request_parse(request, &asking.arena, &asking.request, &asking.err));
-    ck_assert_int_eq(asking.err.code, ERROR_INVALID_ARGUMENT);
-    ck_assert_str_eq(asking.err.text, "stages has 1001 names, at most 1000 are accepted");
+}
+END_TEST
+
+/* More names than any schema has. */
+START_TEST(too_many_names)
+{
+    static const struct {
+        const char *field;
+        const char *text;
+    } table[] = {
+        {"\x0a\x01x", "groups has 1002 names, at most 1000 are accepted"},
+        {"\x72\x01x", "stages has 1001 names, at most 1000 are accepted"},
+        {"\x92\x03\x03\x0a\x01x", "group_mod_revisions has 1001 names, at most 1000 are accepted"},
+    };
+    const struct slice good = sample_request(ASK("\"g\"", ""), &asking.arena);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct slice names = many(1001, table[i].field);
+        uint8_t *both = arena_alloc(&asking.arena, good.len + names.len, 1);
+        uint8_t *end = pbw_copy(pbw_copy(both, good), names);
+        const struct slice request = slice_of(both, (size_t)(end - both));
+        ck_assert(!request_parse(request, &asking.arena, &asking.request, &asking.err));
+        ck_assert_int_eq(asking.err.code, ERROR_INVALID_ARGUMENT);
+        ck_assert_str_eq(asking.err.text, table[i].text);
+    }
 }
 END_TEST
 
@@ -153,6 +168,7 @@ int main(void)
     tcase_add_test(tcase, accepted);
     tcase_add_test(tcase, repeated_groups);
     tcase_add_test(tcase, limits);
+    tcase_add_test(tcase, too_many_names);
     tcase_add_test(tcase, wrapped_errors);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
