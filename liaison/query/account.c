@@ -5,12 +5,29 @@
 
 #define MODULE "DISTRIBUTED-QUERY"
 
+/* Names that no group has take no series: a client could use up all of them. */
+static void find_groups(struct work *work)
+{
+    const struct world *world = executor_world(work->executor);
+    work->known = arena_array(work->arena, bool, work->group_count);
+    for (size_t i = 0; i < work->group_count; i++) {
+        work->known[i] = world != NULL && world->catalog != NULL &&
+                         catalog_group(world->catalog, work->groups[i].name) != NULL;
+    }
+}
+
+static void label(const struct work *work, size_t group, char *to, size_t size)
+{
+    const struct slice name = work->known[group] ? work->groups[group].name : slice_str("_other");
+    (void)snprintf(to, size, "%.*s", SLICE_ARG(name));
+}
+
 static void count(const struct work *work, struct metrics *metrics, enum metric metric,
                   int64_t amount)
 {
     for (size_t i = 0; i < work->group_count; i++) {
         char group[128];
-        (void)snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        label(work, i, group, sizeof group);
         const char *labels[] = {group, "measure", work->ops->method};
         metrics_add(metrics_series(metrics, metric, labels), amount);
     }
@@ -20,7 +37,7 @@ static void count_incomplete(const struct work *work, struct metrics *metrics)
 {
     for (size_t i = 0; i < work->group_count; i++) {
         char group[128];
-        (void)snprintf(group, sizeof group, "%.*s", SLICE_ARG(work->groups[i].name));
+        label(work, i, group, sizeof group);
         const char *labels[] = {group};
         metrics_add(metrics_series(metrics, METRIC_INCOMPLETE, labels), 1);
     }
@@ -57,8 +74,9 @@ static void log_if_slow(const struct work *work, struct log *log, const struct a
              SLICE_ARG(work->groups[0].name), work->result_count, account->peak);
 }
 
-void account_begin(const struct work *work, const struct executor_setup *setup)
+void account_begin(struct work *work, const struct executor_setup *setup)
 {
+    find_groups(work);
     count(work, setup->metrics, METRIC_STARTED, 1);
 }
 

@@ -71,6 +71,7 @@ struct work {
     size_t group_count;
     const struct request_group *groups; /* borrow: region */
     int64_t begin;                      /* of the range, ns since the epoch */
+    bool *known;                        /* borrow: region; which of the groups there are */
     /* After the last turn. */
     size_t result_count;
     size_t frames[2];        /* decoded: of version 3, of version 4 */

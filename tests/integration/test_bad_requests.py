@@ -153,6 +153,16 @@ def test_a_request_over_the_size_limit(start):
     assert cluster.client.query_error(query(ask(*CPM)))[0] is None
 
 
+def test_a_name_that_no_group_has_takes_no_series(cluster):
+    """Otherwise a client could use up all of them, and groups that there are would not be told apart."""
+    def started(group):
+        return cluster.liaison.metric("banyandb_liaison_grpc_total_started", group=group)
+    before = started("_other"), started("sw_metric")
+    cluster.client.query_error(query(ask("nobody sw_metric nowhere", "service_cpm_minute", ["a.b"])))
+    assert (started("_other"), started("sw_metric")) == (before[0] + 2, before[1] + 1)
+    assert started("nobody") == 0
+
+
 # ------------------------------------------------------------- revision gate
 
 def statuses(cluster, revisions, **more):
