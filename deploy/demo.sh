@@ -109,6 +109,10 @@ echo
 echo "Calls per minute by layer. Each row lies on two nodes and is answered once:"
 show "$query" "$address" --group sw_metric --measure service_cpm_minute \
     --tags service_id,layer --fields value,total --order layer --last 3m
+echo
+echo "The endpoints that were slowest in the mean, of all three nodes' rows:"
+show "$query" "$address" --group sw_latency --measure endpoint_latency_minute \
+    --tags endpoint_id --by endpoint_id --agg mean:value --top 5:value
 
 [ "$stay" = yes ] || exit 0
 

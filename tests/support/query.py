@@ -4,6 +4,7 @@
 
     query.py 127.0.0.1:17912 --group sw_metric --measure service_cpm_minute \\
              --tags default.id,default.entity_id --fields total,value --last 1h --order id --desc
+    query.py 127.0.0.1:17912 --group sw_metric --measure service_cpm_minute --by id --agg sum:value --top 3:value
     query.py 127.0.0.1:17912 --request request.json       a whole QueryRequest as JSON, "-" = stdin
 """
 import argparse
@@ -33,7 +34,7 @@ def cell_text(value):
 
 def table(response):
     """Rows of texts, the first one the headings."""
-    heads, rows = ["time"], []
+    heads, rows = [], []
     for point in response.data_points:
         row = {"time": point.timestamp.ToJsonString()} if point.HasField("timestamp") else {}
         for family in point.tag_families:
@@ -83,7 +84,21 @@ def built(options):
     if options.order or options.desc:
         document["orderBy"] = {"indexRuleName": options.order or "",
                                "sort": "SORT_DESC" if options.desc else "SORT_ASC"}
+    document.update(grouped(options))
     return message("measure.v1.QueryRequest", document)
+
+
+def grouped(options):
+    found = {}
+    if options.by:
+        found["groupBy"] = {"tagProjection": {"tagFamilies": families(options.by.split(","))}}
+    if options.agg:
+        function, field = options.agg.split(":")
+        found["agg"] = {"function": f"AGGREGATION_FUNCTION_{function.upper()}", "fieldName": field}
+    if options.top:
+        number, field = options.top.split(":")
+        found["top"] = {"number": int(number), "fieldName": field, "fieldValueSort": "SORT_DESC"}
+    return found
 
 
 def read(path):
@@ -99,6 +114,9 @@ def arguments():
     parser.add_argument("--measure")
     parser.add_argument("--tags", help="family.tag,…; without a family: default")
     parser.add_argument("--fields", help="field,…")
+    parser.add_argument("--by", metavar="TAGS", help="a group for each value of these tags")
+    parser.add_argument("--agg", metavar="FUNCTION:FIELD", help="sum, count, min, max or mean of a field")
+    parser.add_argument("--top", metavar="N:FIELD", help="the N greatest by a field")
     parser.add_argument("--last", type=seconds, default="1h", help="30m, 2h, 1d … until now")
     parser.add_argument("--ahead", type=seconds, default="0s", help="and so much into the future")
     parser.add_argument("--order", metavar="RULE", help="an index rule; without it by time")
