@@ -139,6 +139,7 @@ def run(scene, count):
     return failures
 
 
+@pytest.mark.sanitize
 @pytest.mark.seconds(300)
 @pytest.mark.parametrize("seed", range(SEED, SEED + WORLDS))
 def test_random(seed):
