@@ -132,6 +132,7 @@ static uint64_t rows_wanted(const struct plan *plan)
 
 /* The answer can have few of the frame's rows: they are copied, and what was made of the frame is
  * given up with it. True in *kept_out: the message is not needed any more. */
+/* NOLINTNEXTLINE(readability-function-size): it goes back to the mark that its caller set */
 static bool keep_few(struct merge *merge, struct source *source, struct arena_mark mark,
                      const struct msg *msg, bool *kept_out, struct error *err)
 {

@@ -133,6 +133,7 @@ void executor_queue(struct executor *executor, struct loop_task *task)
     loop_defer(executor->loop, &executor->share);
 }
 
+/* NOLINTNEXTLINE(readability-function-*): the nesting is the list macro's */
 void executor_unqueue(struct executor *executor, struct loop_task *task)
 {
     if (task->queued) {
