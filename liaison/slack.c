@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Resident minus given out: pages of the program itself are in it, some megabytes. */
+/* Resident minus given out; pages of files, which are the program's own, do not count. */
 #include "liaison/slack.h"
 
 #include "liaison/own.h"
@@ -10,7 +10,7 @@
 
 #define LOOK_MS     1000
 #define LOOKS       2                 /* in which there was too much, one after the other */
-#define SLACK_BYTES ((size_t)8 << 20) /* and a quarter of what is held */
+#define SLACK_BYTES ((size_t)4 << 20) /* and a quarter of what is held */
 /* Just below the blocks of responses: what they do not reuse (query/block_pool.h) must leave no
  * holes, as one thread takes them and another gives them up. */
 #define MAP_BYTES (192 << 10)
@@ -32,13 +32,15 @@ static size_t resident(void)
 {
     unsigned long long all = 0;
     unsigned long long pages = 0;
+    unsigned long long shared = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL) {
         return 0;
     }
-    const int found = fscanf(file, "%llu %llu", &all, &pages);
+    const int found = fscanf(file, "%llu %llu %llu", &all, &pages, &shared);
     (void)fclose(file);
-    return found == 2 ? (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) : 0;
+    return found == 3 && pages > shared ? (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE)
+                                        : 0;
 }
 
 static bool is_too_much(void)

@@ -78,7 +78,7 @@ static void give_back(struct edge *edge)
 {
     struct budget *budget = edge->setup.budget;
     edge->idle = admission_running(edge->admission) > 0 ? 0 : edge->idle + 1;
-    if (edge->idle == IDLE_LOOKS || budget_is_tight(budget)) {
+    if (edge->idle >= IDLE_LOOKS || budget_is_tight(budget)) {
         block_pool_drain(&budget->blocks);
     }
 }

@@ -179,7 +179,7 @@ static void on_publish(struct loop_timer *timer)
     struct executor *executor =
         (struct executor *)((char *)timer - offsetof(struct executor, publish));
     executor->idle = executor->queries > 0 ? 0 : executor->idle + 1;
-    if (budget_is_tight(executor->setup.budget) || executor->idle == IDLE_LOOKS) {
+    if (budget_is_tight(executor->setup.budget) || executor->idle >= IDLE_LOOKS) {
         arena_cache_fini(&executor->cache);
     }
     publish(executor);

@@ -25,8 +25,8 @@ from slow import Crowd, Reader
 MIB = 1 << 20
 FRAME = 17_430_000      # bytes of one node's answer, at least
 PLAIN = {"env": {"BYDB_POISON_RELEASED": "0"}}
-# Nodes in Python that send hundreds of megabytes miss health checks.
-PATIENT = "--data-client-health-check-interval=1h"
+# Nodes in Python that send hundreds of megabytes miss health checks and take long.
+PATIENT = ["--data-client-health-check-interval=1h", "--dst-broadcast-timeout=90s"]
 REFUSED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
@@ -84,7 +84,7 @@ def huge(start):
         pytest.skip("a sanitizer's allocator holds more than is asked for")
 
     def begin(*options):
-        cluster = start(["--demo", "--nodes", 3], [PATIENT, *options], **PLAIN)
+        cluster = start(["--demo", "--nodes", 3], [*PATIENT, *options], **PLAIN)
         cluster.nodes.control(synthetic={"*": {"name": "w9"}})
         cluster.client.query(query(ask(*CPM, limit=1)))    # what the first query builds for good
         return cluster, Memory(cluster.liaison)
