@@ -105,8 +105,9 @@ def test_a_trace_tells_what_no_node_was_asked(combining):
 
 def test_the_client_goes_while_rows_are_asked_for(combining):
     combining.nodes.control(fault={"d2": {"error": TOO_MANY, "times": 1}, "d3": [{"times": 1}, {"hang": True}]})
-    code, _ = combining.client.query_error(query(by_endpoint()), timeout=0.5)
-    assert code == grpc.StatusCode.DEADLINE_EXCEEDED
+    code, text = combining.client.query_error(query(by_endpoint()), timeout=0.5)
+    # The client's clock or the liaison's, whichever is first.
+    assert code == grpc.StatusCode.DEADLINE_EXCEEDED or "code = DeadlineExceeded" in text, text
     combining.nodes.control(fault={"*": None})
     assert len(combining.client.query(query(by_endpoint())).data_points) == ENDPOINTS
 
