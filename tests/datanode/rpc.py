@@ -38,12 +38,22 @@ def start_server(handlers, port=0):
     return server, bound
 
 
+def _own_socket(descriptor):
+    """Another handle on an open socket, which the caller closes. OSError when the descriptor is none."""
+    copy = os.dup(descriptor)
+    try:
+        return socket.socket(fileno=copy)
+    except OSError:
+        os.close(copy)      # the constructor has not taken it
+        raise
+
+
 def cut_connections(port):
     """Resets all established connections of a local port, as a crashed process would leave them."""
     cut = 0
     for entry in os.listdir("/proc/self/fd"):
         try:
-            with socket.socket(fileno=os.dup(int(entry))) as connection:
+            with _own_socket(int(entry)) as connection:
                 if connection.getsockname()[1:2] != (port,):
                     continue
                 connection.getpeername()

@@ -161,6 +161,16 @@ def test_cut_connections(program, client):
     assert failure(lambda: [client.query(request()) for _ in range(3)]).code() == grpc.StatusCode.UNAVAILABLE
 
 
+def test_cutting_leaves_no_descriptors(program):
+    """There are files, pipes and events among them, which are passed over."""
+    def open_now():
+        return len(list(pathlib.Path(f"/proc/{program.process.pid}/fd").iterdir()))
+    before = open_now()
+    for _ in range(4):
+        program.control(cut=["d1", "d2"])
+    assert open_now() <= before
+
+
 def test_down_and_up_again(program, client):
     before = program.address("d2")
     second = Client(before)
