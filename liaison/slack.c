@@ -6,6 +6,7 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define LOOK_MS     1000
@@ -27,20 +28,21 @@ void slack_tune(void)
     mallopt(M_TRIM_THRESHOLD, TOP_BYTES);
 }
 
-/* 0: cannot be read. */
+/* The pages in memory that no file lies behind; 0: cannot be read. */
 static size_t resident(void)
 {
-    unsigned long long all = 0;
-    unsigned long long pages = 0;
-    unsigned long long shared = 0;
+    char line[128] = "";
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL) {
         return 0;
     }
-    const int found = fscanf(file, "%llu %llu %llu", &all, &pages, &shared);
+    const bool read = fgets(line, sizeof line, file) != NULL;
     (void)fclose(file);
-    return found == 3 && pages > shared ? (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE)
-                                        : 0;
+    char *at = line;
+    (void)strtoull(at, &at, 10); /* all that is mapped */
+    const unsigned long long pages = strtoull(at, &at, 10);
+    const unsigned long long shared = strtoull(at, &at, 10);
+    return read && pages > shared ? (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static bool is_too_much(void)

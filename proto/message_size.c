@@ -61,7 +61,10 @@ static size_t list_size(const ProtobufCMessage *message, const ProtobufCFieldDes
     size_t count;
     memcpy(&list, base + field->offset, sizeof list);
     memcpy(&count, base + field->quantifier_offset, sizeof count);
-    size_t size = list == NULL ? 0 : message_size_chunk(count * element_size(field));
+    if (list == NULL) {
+        return 0;
+    }
+    size_t size = message_size_chunk(count * element_size(field));
     for (size_t i = 0; has_parts(field) && i < count; i++) {
         size += value_size(field, list + i * element_size(field));
     }

@@ -44,7 +44,7 @@ static size_t limit_of(const char *root, const char *group, size_t otherwise)
 {
     char path[2 * PATH_MAX_BYTES];
     char line[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/memory.max", root, group);
+    (void)snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/memory.max", root, group);
     if (!read_line(path, "", line) || line[0] < '0' || line[0] > '9') {
         return otherwise;
     }
@@ -56,7 +56,7 @@ size_t machine_group_limit(const char *root, size_t machine)
 {
     char path[PATH_MAX_BYTES];
     char group[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    (void)snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     if (!read_line(path, GROUP_PREFIX, group)) {
         return machine;
     }
