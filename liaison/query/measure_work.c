@@ -16,8 +16,9 @@
 struct measure {
     struct work work; /* first */
     struct request request;
-    bool rows_alone;     /* a node had no room for its groups: nodes are asked again */
-    struct merge *merge; /* borrow: region */
+    bool rows_alone;           /* a node had no room for its groups: nodes are asked again */
+    struct arena_mark unasked; /* where the region ended before the nodes were asked */
+    struct merge *merge;       /* borrow: region */
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
     bool merging;
@@ -82,6 +83,7 @@ static size_t open_merge(struct work *work)
 {
     struct measure *measure = measure_of(work);
     choose_mode(measure);
+    measure->unasked = arena_mark(work->arena);
     measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
     size_t calls = 0;
     for (size_t i = 0; i < work->group_count; i++) {
@@ -101,7 +103,7 @@ static void ask(struct work *work)
             .number = i,
             .group = i,
             .topic = "v1:internal-measure-query",
-            .body = request_push(&measure->request, i, work->arena),
+            .body = request_push(&measure->request, i, work->questions),
         };
         broadcast_ask(&work->broadcast, work->fanout, &question);
     }
@@ -151,6 +153,15 @@ static bool lacks_room(const struct measure *measure, const struct error *failed
            merge_may_lack_groups(measure->merge);
 }
 
+/* Nothing is kept of the answers that came, but in a trace, which lies in the region. */
+static void forget_answers(struct measure *measure)
+{
+    merge_close(&measure->merge);
+    if (!measure->work.trace) {
+        arena_rewind(measure->work.arena, measure->unasked);
+    }
+}
+
 static bool ask_for_rows(struct work *work, const struct error *failed)
 {
     static const struct error too_many = {.text = "more groups than a node can number"};
@@ -159,7 +170,7 @@ static bool ask_for_rows(struct work *work, const struct error *failed)
         return false;
     }
     measure->rows_alone = true;
-    merge_close(&measure->merge);
+    forget_answers(measure);
     measure_trace_again(measure->trace, failed != NULL ? failed : &too_many);
     return true;
 }

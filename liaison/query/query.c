@@ -7,7 +7,9 @@
 #include "liaison/query/query.h"
 
 #include "liaison/query/account.h"
+#include "liaison/query/gate.h"
 #include "liaison/query/measure_work.h"
+#include "liaison/query/round.h"
 #include "liaison/query/topn_work.h"
 
 #include <assert.h>
@@ -16,7 +18,7 @@
 #define SHARE_NS 4000000 /* of a loop's turn that one query may take; looked at between steps */
 
 enum query_state {
-    QUERY_WAITING,  /* for a revision of the schema; guarded by gate_until */
+    QUERY_WAITING,  /* for nodes or a revision of the schema; its gate has a timer */
     QUERY_PLANNING, /* for nothing: bytes → plan */
     QUERY_ASKING,   /* for the nodes, once or again; each call has its deadline */
     QUERY_MERGING,  /* for the loop: a share of the answer each turn */
@@ -27,22 +29,17 @@ struct query {
     struct executor *executor; /* borrow: outlives its queries */
     struct job *job;           /* one count */
     enum query_state state;
-    uint64_t began;      /* loop_now's clock */
-    uint64_t gate_until; /* until when it may wait for a revision */
-    uint64_t gate_pause; /* ns, grows */
-    struct loop_timer retry;
+    uint64_t began; /* loop_now's clock */
+    struct gate gate;
+    struct round round;
     struct loop_task turn; /* in the executor's queue */
-    bool refused;          /* a message was; `refusal` says why, and the turn ends the query */
-    struct error refusal;
-    struct loop_task again;
 
     struct charge charge;
     struct arena arena;
-    struct msg *bytes;         /* pin: the request */
-    struct world *world;       /* one count */
-    struct chain chain;        /* own: the response so far */
-    struct work *work;         /* borrow: region; what this kind of job does at each step */
-    struct arena_mark unasked; /* where the region ended before the nodes were asked */
+    struct msg *bytes;   /* pin: the request */
+    struct world *world; /* one count */
+    struct chain chain;  /* own: the response so far */
+    struct work *work;   /* borrow: region; what this kind of job does at each step */
 };
 
 static const struct options *options_of(const struct query *query)
@@ -74,13 +71,13 @@ static void open_chain(struct query *query)
 static void free_query(void *object)
 {
     struct query *query = object;
-    loop_timer_fini(&query->retry);
+    gate_fini(&query->gate);
     free(query);
 }
 
 static void give_back(struct query *query)
 {
-    fanout_close(&query->work->fanout);
+    round_close(&query->round);
     if (query->work->ops->close != NULL) {
         query->work->ops->close(query->work);
     }
@@ -88,7 +85,7 @@ static void give_back(struct query *query)
     msg_release(&query->bytes);
     arena_fini(&query->arena);
     world_release(&query->world);
-    loop_timer_stop(&query->retry);
+    gate_close(&query->gate);
     executor_unqueue(query->executor, &query->turn);
 }
 
@@ -189,10 +186,6 @@ static void on_turn(struct loop_task *task)
 {
     struct query *query = (struct query *)((char *)task - offsetof(struct query, turn));
     struct error err;
-    if (query->state == QUERY_ASKING) {
-        fail(query, &query->refusal);
-        return;
-    }
     switch (work_for_a_share(query, &err)) {
     case MERGE_MORE:
         executor_queue(query->executor, &query->turn);
@@ -206,83 +199,11 @@ static void on_turn(struct loop_task *task)
     }
 }
 
-/* Asking */
+/* Planning */
 
-/* --skip-slow-replicas: as soon as those that have answered hold every row, nobody is waited for.
- * A TopN job asks its questions one after the other and waits for each. */
-static void skip_slow(struct query *query)
-{
-    struct work *work = query->work;
-    if (!options_of(query)->skip_slow_replicas || query->job->kind != JOB_MEASURE_QUERY ||
-        fanout_has_failed(work->fanout) || fanout_open_calls(work->fanout) == 0) {
-        return;
-    }
-    bool *waiting = arena_array(&query->arena, bool, query->world->member_count);
-    memset(waiting, 0, query->world->member_count * sizeof *waiting);
-    fanout_mark_open(work->fanout, waiting);
-    if (broadcast_can_spare(&work->broadcast, waiting)) {
-        fanout_abandon(work->fanout);
-    }
-}
-
-static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
-                      struct slice body, struct error *err)
+static void on_answered(void *owner, const struct error *failed)
 {
     struct query *query = owner;
-    const uint64_t work = executor_work();
-    const bool taken = query->work->ops->answer(query->work, source, msg, body, err);
-    executor_worked(query->executor, work);
-    skip_slow(query);
-    return taken;
-}
-
-static bool on_lost(void *owner, const struct fanout_source *source, struct error *err)
-{
-    struct query *query = owner;
-    struct broadcast *broadcast = &query->work->broadcast;
-    const bool goes_on = broadcast_lose(broadcast, source->rank, err);
-    query->job->incomplete = broadcast->incomplete;
-    return goes_on;
-}
-
-/* The query is as good as over, so that the other nodes' messages need not be waited for; it ends
- * by a turn, as the call that asks is in the midst of receiving. */
-static void refuse(struct query *query, const struct error *err)
-{
-    if (!query->refused) {
-        query->refused = true;
-        query->refusal = *err;
-        executor_queue(query->executor, &query->turn);
-    }
-}
-
-static bool on_admit(void *owner, size_t declared, struct error *err)
-{
-    struct query *query = owner;
-    if (work_admit(query->work, declared, err)) {
-        return true;
-    }
-    refuse(query, err);
-    return false;
-}
-
-/* Would other questions be answered better? */
-static bool may_ask_again(struct query *query, const struct error *failed)
-{
-    const struct work_ops *ops = query->work->ops;
-    return !query->refused && ops->again != NULL && ops->again(query->work, failed);
-}
-
-static void on_complete(void *owner, const struct error *failed)
-{
-    struct query *query = owner;
-    if (may_ask_again(query, failed)) {
-        loop_defer(loop_of(query), &query->again); /* the fan-out is still on the stack */
-        return;
-    }
-    if (query->work->ops->answered != NULL) {
-        query->work->ops->answered(query->work, failed);
-    }
     if (failed != NULL) {
         struct error err = *failed;
         fail(query, &err);
@@ -292,54 +213,6 @@ static void on_complete(void *owner, const struct error *failed)
     executor_queue(query->executor, &query->turn);
 }
 
-static bool choose_nodes(struct query *query, struct error *err)
-{
-    struct work *work = query->work;
-    work->broadcast = (struct broadcast){
-        .executor = query->executor,
-        .world = query->world,
-        .groups = work->groups,
-        .group_count = work->group_count,
-        .begin = work->begin,
-        .refusal = work->ops->refusal,
-        .arena = &query->arena,
-        .charge = &query->charge,
-        .client_deadline = query->job->deadline,
-    };
-    bool prepared = broadcast_prepare(&work->broadcast, err);
-    query->job->incomplete = work->broadcast.incomplete;
-    return prepared;
-}
-
-static void ask(struct query *query)
-{
-    static const struct fanout_events events = {
-        .admit = on_admit, .on_answer = on_answer, .on_lost = on_lost, .on_complete = on_complete};
-    struct work *work = query->work;
-    query->unasked = arena_mark(&query->arena);
-    work->fanout =
-        fanout_open(loop_of(query), &query->arena, work->ops->open(work), &events, query);
-    set_state(query, QUERY_ASKING);
-    work->ops->ask(work);
-    fanout_seal(work->fanout);
-}
-
-/* Nothing is kept of the answers that came, but in a trace, which lies in the region. */
-static void on_again(struct loop_task *task)
-{
-    struct query *query = (struct query *)((char *)task - offsetof(struct query, again));
-    if (query->state != QUERY_ASKING) {
-        return; /* cancelled since */
-    }
-    fanout_close(&query->work->fanout);
-    if (!query->work->trace) {
-        arena_rewind(&query->arena, query->unasked);
-    }
-    ask(query);
-}
-
-/* Planning */
-
 static void plan_and_ask(struct query *query)
 {
     struct error err;
@@ -347,35 +220,15 @@ static void plan_and_ask(struct query *query)
         tell(query, &err);
         return;
     }
-    if (!choose_nodes(query, &err)) {
+    if (!round_prepare(&query->round, &err)) {
         fail(query, &err);
         return;
     }
-    ask(query);
+    set_state(query, QUERY_ASKING);
+    round_ask(&query->round);
 }
 
-static bool has_catalog(const struct query *query)
-{
-    return query->world != NULL && query->world->catalog != NULL;
-}
-
-/* Waits a little longer each time, 10 ms at first and a second at most. */
-static void wait_and_retry(struct query *query)
-{
-    set_state(query, QUERY_WAITING);
-    uint64_t pause = query->gate_pause == 0 ? 10000000 : query->gate_pause * 3 / 2;
-    query->gate_pause = pause < 1000000000 ? pause : 1000000000;
-    loop_timer_start(&query->retry, query->gate_pause / 1000000);
-}
-
-static enum request_step pass_gate(struct query *query)
-{
-    const struct work_ops *ops = query->work->ops;
-    bool may_wait = loop_now(loop_of(query)) < query->gate_until;
-    return ops->gate == NULL ? REQUEST_GO_ON : ops->gate(query->work, may_wait);
-}
-
-static void gate(struct query *query)
+static void look_around(struct query *query)
 {
     set_state(query, QUERY_PLANNING);
     world_release(&query->world);
@@ -383,18 +236,19 @@ static void gate(struct query *query)
         query->world = world_retain(executor_world(query->executor));
     }
     query->work->world = query->world;
-    struct error err;
-    if (!has_catalog(query)) {
+}
+
+static void gate(struct query *query)
+{
+    look_around(query);
+    if (query->world == NULL || query->world->catalog == NULL) {
+        struct error err;
         error_set(&err, ERROR_UNAVAILABLE,
                   "the schema registry has not answered yet: no measure is known; try again soon");
         end(query, &err);
         return;
     }
-    if (!executor_is_settled(query->executor)) {
-        wait_and_retry(query);
-        return;
-    }
-    switch (pass_gate(query)) {
+    switch (gate_pass(&query->gate, query->work)) {
     case REQUEST_GO_ON:
         plan_and_ask(query);
         break;
@@ -402,14 +256,14 @@ static void gate(struct query *query)
         succeed(query);
         break;
     case REQUEST_WAIT:
-        wait_and_retry(query);
+        set_state(query, QUERY_WAITING);
         break;
     }
 }
 
 static void on_retry(struct loop_timer *timer)
 {
-    gate((struct query *)((char *)timer - offsetof(struct query, retry)));
+    gate((struct query *)((char *)timer - offsetof(struct query, gate.retry)));
 }
 
 static const struct work_ops *ops_of(enum job_kind kind)
@@ -433,6 +287,18 @@ static void open_work(struct query *query)
     query->work = work;
 }
 
+static void open_round(struct query *query)
+{
+    query->round = (struct round){
+        .executor = query->executor,
+        .job = query->job,
+        .work = query->work,
+        .on_end = on_answered,
+        .owner = query,
+    };
+    round_init(&query->round);
+}
+
 static struct query *query_new(struct executor *executor, struct job *job)
 {
     struct query *query = calloc(1, sizeof *query);
@@ -443,16 +309,15 @@ static struct query *query_new(struct executor *executor, struct job *job)
     query->job = job;
     query->state = QUERY_PLANNING;
     query->began = loop_now(executor_loop(executor));
-    query->gate_until =
-        query->began + (uint64_t)options_of(query)->measure_metadata_cache_wait_duration;
     query->charge.parent = executor_charge(executor);
     query->turn.run = on_turn;
-    query->again.run = on_again;
-    loop_timer_init(&query->retry, executor_loop(executor), on_retry);
+    gate_init(&query->gate, executor,
+              (uint64_t)options_of(query)->measure_metadata_cache_wait_duration, on_retry);
     size_t budget = (size_t)options_of(query)->measure_vectorized_query_memory_mib << 20;
     arena_init(&query->arena, budget, executor_cache(executor), &query->charge);
     open_chain(query);
     open_work(query);
+    open_round(query);
     return query;
 }
 

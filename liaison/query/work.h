@@ -39,8 +39,8 @@ struct work_ops {
     /* One node's body; the message is borrowed. */
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);
-    /* All calls have ended; `failed` (may be NULL) says which failed: true when everything is to be
-     * asked again, from open on, in another way. NULL: never. */
+    /* All calls have ended; `failed` (may be NULL) says which failed, or that something did not
+     * fit: true when it is to be asked again, from open on, in another way. NULL: never. */
     bool (*again)(struct work *work, const struct error *failed);
     /* All nodes have answered, or `failed` (may be NULL) says which did not. NULL: nothing to do.
      */
@@ -62,7 +62,8 @@ struct work {
     struct executor *executor;     /* borrow */
     const struct world *world;     /* borrow: from gate on */
     struct broadcast broadcast;    /* from open on */
-    struct fanout *fanout;         /* borrow: region; from ask on */
+    struct arena *questions;       /* borrow: from open on; what lives for one round of them */
+    struct fanout *fanout;         /* borrow: `questions`; from ask on */
     struct query_trace trace_tree; /* after parse, when it is traced */
 
     /* What the work tells, after parse. */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What does not fit ends the round by a turn of its own: the call that asks is in the midst of
+ * receiving. The other nodes' messages are not waited for. */
+#include "liaison/query/round.h"
+
+#include <assert.h>
+
+static struct loop *loop_of(const struct round *round)
+{
+    return executor_loop(round->executor);
+}
+
+/* --skip-slow-replicas: as soon as those that have answered hold every row, nobody is waited for.
+ * A TopN job asks its questions one after the other and waits for each. */
+static void skip_slow(struct round *round)
+{
+    struct work *work = round->work;
+    if (!work->options->skip_slow_replicas || round->job->kind != JOB_MEASURE_QUERY ||
+        fanout_has_failed(work->fanout) || fanout_open_calls(work->fanout) == 0) {
+        return;
+    }
+    bool *waiting = arena_array(&round->region, bool, work->world->member_count);
+    fanout_mark_open(work->fanout, waiting);
+    if (broadcast_can_spare(&work->broadcast, waiting)) {
+        fanout_abandon(work->fanout);
+    }
+}
+
+static void refuse(struct round *round, const struct error *err)
+{
+    if (!round->refused) {
+        round->refused = true;
+        round->refusal = *err;
+        executor_queue(round->executor, &round->after);
+    }
+}
+
+static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
+                      struct slice body, struct error *err)
+{
+    struct round *round = owner;
+    const uint64_t began = executor_work();
+    const bool taken =
+        round->refused || round->work->ops->answer(round->work, source, msg, body, err);
+    executor_worked(round->executor, began);
+    if (!taken && err->code == ERROR_RESOURCE_EXHAUSTED) {
+        refuse(round, err);
+    }
+    skip_slow(round);
+    return taken;
+}
+
+static bool on_lost(void *owner, const struct fanout_source *source, struct error *err)
+{
+    struct round *round = owner;
+    struct broadcast *broadcast = &round->work->broadcast;
+    const bool goes_on = broadcast_lose(broadcast, source->rank, err);
+    round->job->incomplete = broadcast->incomplete;
+    return goes_on;
+}
+
+static bool on_admit(void *owner, size_t declared, struct error *err)
+{
+    struct round *round = owner;
+    if (round->refused) {
+        *err = round->refusal;
+        return false;
+    }
+    if (work_admit(round->work, declared, err)) {
+        return true;
+    }
+    refuse(round, err);
+    return false;
+}
+
+/* Would other questions be answered better? */
+static bool asks_otherwise(struct round *round, const struct error *failed)
+{
+    const struct work_ops *ops = round->work->ops;
+    return ops->again != NULL && ops->again(round->work, failed);
+}
+
+static void end(struct round *round, const struct error *failed)
+{
+    const struct work_ops *ops = round->work->ops;
+    if (ops->answered != NULL) {
+        ops->answered(round->work, failed);
+    }
+    round->on_end(round->owner, failed);
+}
+
+static void on_complete(void *owner, const struct error *failed)
+{
+    struct round *round = owner;
+    if (round->refused) {
+        return; /* it ends by its turn */
+    }
+    if (asks_otherwise(round, failed)) {
+        executor_queue(round->executor, &round->after); /* the fan-out is still on the stack */
+        return;
+    }
+    end(round, failed);
+}
+
+static void on_after(struct loop_task *task)
+{
+    struct round *round = (struct round *)((char *)task - offsetof(struct round, after));
+    if (round->refused && !asks_otherwise(round, &round->refusal)) {
+        fanout_close(&round->work->fanout);
+        end(round, &round->refusal);
+        return;
+    }
+    round_close(round);
+    round_ask(round);
+}
+
+void round_init(struct round *round)
+{
+    round->after = (struct loop_task){.run = on_after};
+}
+
+bool round_prepare(struct round *round, struct error *err)
+{
+    struct work *work = round->work;
+    work->broadcast = (struct broadcast){
+        .executor = round->executor,
+        .world = work->world,
+        .groups = work->groups,
+        .group_count = work->group_count,
+        .begin = work->begin,
+        .refusal = work->ops->refusal,
+        .arena = work->arena,
+        .charge = work->charge,
+        .client_deadline = round->job->deadline,
+    };
+    bool prepared = broadcast_prepare(&work->broadcast, err);
+    round->job->incomplete = work->broadcast.incomplete;
+    return prepared;
+}
+
+void round_ask(struct round *round)
+{
+    static const struct fanout_events events = {
+        .admit = on_admit, .on_answer = on_answer, .on_lost = on_lost, .on_complete = on_complete};
+    struct work *work = round->work;
+    assert(work->fanout == NULL);
+    round->refused = false;
+    arena_init(&round->region, SIZE_MAX, executor_cache(round->executor), work->charge);
+    work->questions = &round->region;
+    work->fanout =
+        fanout_open(loop_of(round), &round->region, work->ops->open(work), &events, round);
+    work->ops->ask(work);
+    fanout_seal(work->fanout);
+}
+
+void round_close(struct round *round)
+{
+    fanout_close(&round->work->fanout);
+    executor_unqueue(round->executor, &round->after);
+    arena_fini(&round->region);
+}

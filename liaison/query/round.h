@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A round of questions to the nodes, and what becomes of their answers.
+ *
+ *     round_prepare ─▶ round_ask ─▶ answers, losses … ─▶ on_end
+ *                          ▲             └─▶ the work asks again, in another way, or for less
+ *                          └────────────────────────┘
+ *
+ * Whom it asks is chosen once and holds for all rounds of a query. What lives for one of them (the
+ * calls, the bytes of the questions) lies in a region of its own, so that a query of many rounds
+ * holds no more than one of few.
+ */
+#pragma once
+
+#include "liaison/query/job.h"
+#include "liaison/query/work.h"
+
+struct round {
+    struct executor *executor; /* borrow: outlives it */
+    struct job *job;           /* borrow: the query's; told what the answer lacks */
+    struct work *work;         /* borrow: the query's region */
+    /* All have answered, or `failed` says what went wrong: the answer ends with that. Comes from
+     * the loop, at most once for each round_ask. */
+    void (*on_end)(void *owner, const struct error *failed);
+    void *owner; /* borrow: outlives it */
+
+    struct arena region;    /* while it is open */
+    bool refused;           /* something did not fit; `refusal` says what */
+    struct error refusal;   /* kept for `after` */
+    struct loop_task after; /* in the executor's queue: what needs the calls off the stack */
+};
+
+/* The fields above `region` are set. */
+void round_init(struct round *round);
+/* Chooses the nodes. False: nobody can be asked, or too few. */
+bool round_prepare(struct round *round, struct error *err) MUST_CHECK;
+/* Asks what the work has to ask; the last round is closed. */
+void round_ask(struct round *round);
+/* Cancels the calls and gives up what lived for the round; on_end does not come any more. Without
+ * an open round it does nothing. */
+void round_close(struct round *round);
