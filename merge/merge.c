@@ -33,6 +33,8 @@ struct merge {
     const struct plan *plan; /* borrow: outlives the merge */
     struct plan scan;        /* the order in which rows are merged, and what else sources ask */
     struct arena *arena;     /* borrow: outlives the merge */
+    struct arena *frames;    /* borrow: where what is made of frames lies; `arena`, or `own` */
+    struct arena own;        /* FOLD: it goes with the frames, the groups stay */
     struct arena scratch;    /* what lives for one frame or row; empty in between */
     unsigned frame_versions;
 
@@ -41,8 +43,9 @@ struct merge {
     struct source **sources; /* borrow: region; after begin in (group, rank) order */
     bool may_lack_groups;    /* a frame of partials is as long as a node can make it */
 
-    bool begun;
-    const struct layout *layout; /* borrow */
+    bool expects;                /* FOLD: more frames come after those that have been fed */
+    bool begun;                  /* no more can be fed */
+    const struct layout *layout; /* borrow; NULL: no row has come yet */
     struct heap heap;
     struct window window;
     struct key key;   /* borrow: a source in the window; of the window's rows */
@@ -70,7 +73,9 @@ struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struc
     merge->plan = plan;
     merge->scan = scan_of(plan);
     merge->arena = arena;
+    merge->frames = plan->mode == PLAN_FOLD ? &merge->own : arena;
     merge->frame_versions = frame_versions;
+    arena_init(&merge->own, SIZE_MAX, arena->cache, arena->charge);
     arena_init(&merge->scratch, SIZE_MAX, arena->cache, arena->charge);
     pipeline_init(&merge->pipeline, plan, arena, &merge->scratch);
     return merge;
@@ -80,7 +85,7 @@ static void add_source(struct merge *merge, struct source *source)
 {
     if (merge->source_count == merge->source_capacity) {
         size_t capacity = merge->source_capacity == 0 ? 16 : 2 * merge->source_capacity;
-        struct source **sources = arena_array(merge->arena, struct source *, capacity);
+        struct source **sources = arena_array(merge->frames, struct source *, capacity);
         if (merge->source_count > 0) {
             memcpy(sources, merge->sources, merge->source_count * sizeof(struct source *));
         }
@@ -90,12 +95,22 @@ static void add_source(struct merge *merge, struct source *source)
     merge->sources[merge->source_count++] = source;
 }
 
+static size_t used(const struct merge *merge)
+{
+    return merge->arena->capacity + merge->own.capacity;
+}
+
+static bool is_over(const struct merge *merge)
+{
+    return used(merge) > merge->arena->budget;
+}
+
 static bool over_budget(const struct merge *merge, struct error *err)
 {
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "the merge needs more than the query's memory budget of %zu bytes (%zu are in "
                      "use); ask for a narrower time range, fewer tags, or set a limit",
-                     merge->arena->budget, merge->arena->capacity);
+                     merge->arena->budget, used(merge));
 }
 
 static bool feed_partials(struct merge *merge, size_t group, size_t rank, struct slice frame,
@@ -112,7 +127,7 @@ static bool feed_partials(struct merge *merge, size_t group, size_t rank, struct
         return false;
     }
     merge->may_lack_groups = merge->may_lack_groups || view.row_count >= NODE_GROUPS;
-    return !arena_over(merge->arena) || over_budget(merge, err);
+    return !is_over(merge) || over_budget(merge, err);
 }
 
 bool merge_may_lack_groups(const struct merge *merge)
@@ -150,8 +165,8 @@ static bool keep_few(struct merge *merge, struct source *source, struct arena_ma
     const struct arena_mark empty = arena_mark(&merge->scratch);
     source->view = excerpt_copy(&few, &merge->scratch);
     source->order = (struct order){.count = few.count};
-    arena_rewind(merge->arena, mark);
-    const bool kept = source_excerpt(source, few.count, &merge->scan, merge->arena, err);
+    arena_rewind(merge->frames, mark);
+    const bool kept = source_excerpt(source, few.count, &merge->scan, merge->frames, err);
     arena_rewind(&merge->scratch, empty);
     return kept;
 }
@@ -164,21 +179,21 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
         return feed_partials(merge, group, rank, frame, err);
     }
     assert(!merge->begun);
-    struct room room = arena_room(merge->arena);
-    struct source *source = arena_new(merge->arena, struct source);
+    struct room room = arena_room(merge->frames);
+    struct source *source = arena_new(merge->frames, struct source);
     source->group = group;
     source->rank = rank;
-    const struct arena_mark mark = arena_mark(merge->arena);
+    const struct arena_mark mark = arena_mark(merge->frames);
     if (!decode_view(frame, merge->frame_versions, &room, &source->view, err)) {
         return false;
     }
     if (source->view.row_count == 0) {
         return true;
     }
-    if (!source_open(source, &merge->scan, merge->arena, err)) {
+    if (!source_open(source, &merge->scan, merge->frames, err)) {
         return false;
     }
-    if (arena_over(merge->arena)) {
+    if (is_over(merge)) {
         return over_budget(merge, err);
     }
     bool kept;
@@ -186,7 +201,7 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
         return false;
     }
     if (!kept) {
-        source_pin(source, msg, merge->arena->charge);
+        source_pin(source, msg, merge->frames->charge);
     }
     add_source(merge, source);
     return true;
@@ -223,8 +238,8 @@ static bool frame_error(const struct merge *merge, const struct source *source, 
 static bool bind_source(struct merge *merge, struct source *source, struct error *err)
 {
     bool bound = merge->plan->layout == NULL
-                     ? source_bind_same(source, merge->layout, merge->arena, err)
-                     : source_bind_named(source, merge->layout, merge->arena, err);
+                     ? source_bind_same(source, merge->layout, merge->frames, err)
+                     : source_bind_named(source, merge->layout, merge->frames, err);
     return bound || frame_error(merge, source, err);
 }
 
@@ -242,22 +257,34 @@ static const struct layout *choose_layout(struct merge *merge)
     return source_layout(merge->sources[0], merge->plan, merge->arena);
 }
 
+/* The first rows tell the layout, and without any the end does. */
+static bool begin_stages(struct merge *merge, struct sink *sink, struct error *err)
+{
+    if (merge->layout != NULL || (merge->source_count == 0 && merge->expects)) {
+        return true;
+    }
+    merge->layout = choose_layout(merge);
+    return pipeline_begin(&merge->pipeline, merge->layout, sink, err);
+}
+
 static bool begin(struct merge *merge, struct sink *sink, struct error *err)
 {
     merge->begun = true;
     if (merge->source_count > 0) {
         qsort(merge->sources, merge->source_count, sizeof(struct source *), by_group_and_rank);
     }
-    merge->layout = choose_layout(merge);
+    if (!begin_stages(merge, sink, err)) {
+        return false;
+    }
     merge->heap = (struct heap){.less = first_by_key, .owner = merge};
-    merge->heap.items = arena_array(merge->arena, void *, merge->source_count);
+    merge->heap.items = arena_array(merge->frames, void *, merge->source_count);
     for (size_t i = 0; i < merge->source_count; i++) {
         if (!bind_source(merge, merge->sources[i], err)) {
             return false;
         }
         heap_push(&merge->heap, merge->sources[i]);
     }
-    return pipeline_begin(&merge->pipeline, merge->layout, sink, err);
+    return true;
 }
 
 /* Moves rows of the first key to the window, `most` at most; how many. */
@@ -268,7 +295,7 @@ static size_t gather(struct merge *merge, size_t most)
         merge->key = source->key;
     }
     size_t count = source_run(source, most);
-    window_add(&merge->window, merge->arena, source, count);
+    window_add(&merge->window, merge->frames, source, count);
     source_advance(source, count);
     if (source_is_drained(source)) {
         heap_pop(&merge->heap);
@@ -309,7 +336,7 @@ static bool tidy(struct merge *merge, struct error *err)
         if (source->msg == NULL || !excerpt_pays(&rest, LONE, msg_capacity(source->msg))) {
             continue;
         }
-        if (!source_excerpt(source, rest.count, &merge->scan, merge->arena, err) ||
+        if (!source_excerpt(source, rest.count, &merge->scan, merge->frames, err) ||
             !bind_source(merge, source, err)) {
             return false;
         }
@@ -363,7 +390,7 @@ static bool give(struct merge *merge, const struct window_row *from, struct erro
 }
 
 /* A row enters the stages, or rows enter the window; when all have, a row that the stages hold back
- * is on its way out. *work_out: how many, at most `most`. */
+ * is on its way out, unless more rows are to come. *work_out: how many, at most `most`. */
 static enum stage_state step(struct merge *merge, size_t most, size_t *work_out, struct error *err)
 {
     *work_out = 1;
@@ -378,7 +405,7 @@ static enum stage_state step(struct merge *merge, size_t most, size_t *work_out,
         return !between || tidy(merge, err) ? STAGE_MORE : STAGE_FAILED;
     }
     if (heap_top(&merge->heap) == NULL) {
-        return pipeline_drain(&merge->pipeline, err);
+        return merge->expects ? STAGE_DONE : pipeline_drain(&merge->pipeline, err);
     }
     *work_out = gather(merge, most);
     return STAGE_MORE;
@@ -389,6 +416,30 @@ static void unpin_all(struct merge *merge)
     for (size_t i = 0; i < merge->source_count; i++) {
         source_unpin(merge->sources[i], merge->arena->charge);
     }
+}
+
+void merge_forget(struct merge *merge)
+{
+    pipeline_settle(&merge->pipeline);
+    unpin_all(merge);
+    merge->source_count = 0;
+    merge->source_capacity = 0;
+    merge->window = (struct window){.capacity = 0};
+    merge->begun = false;
+    arena_rewind(&merge->own, (struct arena_mark){NULL, NULL});
+}
+
+void merge_expect(struct merge *merge, bool more)
+{
+    assert(!more || merge->plan->mode == PLAN_FOLD);
+    merge->expects = more;
+}
+
+/* All rows are in the stages. */
+static enum merge_state end_feed(struct merge *merge)
+{
+    merge_forget(merge);
+    return MERGE_FED;
 }
 
 /* Nothing is read any more. */
@@ -416,11 +467,11 @@ enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, 
         case STAGE_MORE:
             break;
         case STAGE_DONE:
-            return finish(merge, MERGE_DONE);
+            return merge->expects ? end_feed(merge) : finish(merge, MERGE_DONE);
         case STAGE_FAILED:
             return finish(merge, MERGE_FAILED);
         }
-        if (arena_over(merge->arena)) {
+        if (is_over(merge)) {
             over_budget(merge, err);
             return finish(merge, MERGE_FAILED);
         }
@@ -434,6 +485,7 @@ void merge_close(struct merge **merge)
         return;
     }
     unpin_all(*merge);
+    arena_fini(&(*merge)->own);
     arena_fini(&(*merge)->scratch);
     *merge = NULL;
 }

@@ -3,6 +3,8 @@
  * The merge floor's front door: answers of nodes in, rows of the answer out.
  *
  *     merge_open(plan) ── merge_feed(group, node, msg, frame) … ── merge_run(sink, n) … ── close
+ *                            ▲                                            │ FED: rows in parts
+ *                            └────────────────────────────────────────────┘
  *
  * Sources are ordered by request group, then by node name, whatever the order of arrival, so the
  * answer is a function of the data. Who pins, who keeps: the row merge pins; each source holds its
@@ -34,7 +36,19 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
  * and leave out what is beyond. */
 bool merge_may_lack_groups(const struct merge *merge);
 
-enum merge_state { MERGE_MORE, MERGE_DONE, MERGE_FAILED };
+enum merge_state {
+    MERGE_MORE,   /* the caller's loop may turn */
+    MERGE_FED,    /* all rows fed so far are folded, and more frames are expected */
+    MERGE_DONE,   /* all rows have been given */
+    MERGE_FAILED, /* err says why */
+};
+
+/* FOLD: whether frames of other rows come when those that were fed are folded. Then merge_run ends
+ * with FED, nothing of the frames is held any more, and merge_feed goes on. All versions of a
+ * record have to come in frames that are fed together. */
+void merge_expect(struct merge *merge, bool more);
+/* FOLD: gives up the frames that were fed since the last FED, before the first merge_run. */
+void merge_forget(struct merge *merge);
 
 /* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then
  * returns MORE so that the caller's loop can turn. The sink is the same in all calls. DONE and

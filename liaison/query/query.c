@@ -2,7 +2,8 @@
 /*
  * The steps of a query, top-down in the order in which they happen.
  *
- * Legal state steps: WAITING → PLANNING, PLANNING → ASKING → MERGING, and any → ENDED.
+ * Legal state steps: WAITING → PLANNING, PLANNING → ASKING → MERGING (→ ASKING, when rows are asked
+ * for in parts), and any → ENDED.
  */
 #include "liaison/query/query.h"
 
@@ -52,11 +53,18 @@ static struct loop *loop_of(const struct query *query)
     return executor_loop(query->executor);
 }
 
+static bool may_go(enum query_state from, enum query_state to)
+{
+    if (to == QUERY_ENDED) {
+        return from != QUERY_ENDED;
+    }
+    const bool asks_on = from == QUERY_MERGING && to == QUERY_ASKING;
+    return to >= from || to == QUERY_WAITING || asks_on;
+}
+
 static void set_state(struct query *query, enum query_state state)
 {
-    bool legal = state == QUERY_ENDED ? query->state != QUERY_ENDED
-                                      : state >= query->state || state == QUERY_WAITING;
-    assert(legal);
+    assert(may_go(query->state, state));
     query->state = state;
 }
 
@@ -189,6 +197,11 @@ static void on_turn(struct loop_task *task)
     switch (work_for_a_share(query, &err)) {
     case MERGE_MORE:
         executor_queue(query->executor, &query->turn);
+        break;
+    case MERGE_FED:
+        set_state(query, QUERY_ASKING);
+        round_close(&query->round);
+        round_ask(&query->round);
         break;
     case MERGE_DONE:
         succeed(query);

@@ -313,14 +313,21 @@ static bool write_row(struct sink *sink, const struct row *row, struct error *er
     return true;
 }
 
-static bool feed(struct merge *merge, const struct frames_msg *msgs, size_t count,
-                 struct error *err)
+/* The messages of the first one's part; how many. */
+static size_t feed(struct merge *merge, const struct frames_msg *msgs, size_t count,
+                   enum merge_state *state, struct error *err)
 {
-    bool fed = true;
-    for (size_t i = 0; i < count; i++) {
-        struct msg *msg = msgs[i].msg;
-        fed = fed && merge_feed(merge, msgs[i].group, msgs[i].rank, msg, msg_bytes(msg), err);
+    size_t fed = 0;
+    for (; fed < count && msgs[fed].part == msgs[0].part; fed++) {
+        struct msg *msg = msgs[fed].msg;
+        if (*state == MERGE_MORE &&
+            !merge_feed(merge, msgs[fed].group, msgs[fed].rank, msg, msg_bytes(msg), err)) {
+            *state = MERGE_FAILED;
+        }
         msg_release(&msg);
+    }
+    if (fed < count || msgs[0].part > 0) {
+        merge_expect(merge, fed < count);
     }
     return fed;
 }
@@ -339,12 +346,18 @@ char *frames_merge(const struct plan *plan, const struct frames_msg *msgs, size_
         msg_recharge(msgs[i].msg, &charge);
     }
     struct merge *merge = merge_open(plan, DECODE_V3 | DECODE_V4, &arena);
-    enum merge_state state = feed(merge, msgs, count, &err) ? MERGE_MORE : MERGE_FAILED;
-    if (plan->mode == PLAN_PARTIALS) {
-        assert(charge.count[CHARGE_MESSAGE] == 0 && charge.bytes[CHARGE_MESSAGE] == 0);
-    }
-    while (state == MERGE_MORE) {
-        state = merge_run(merge, &writer.sink, step, &err);
+    enum merge_state state = MERGE_FED;
+    for (size_t fed = 0; fed < count || state == MERGE_FED;) {
+        state = state == MERGE_FED ? MERGE_MORE : state;
+        const size_t left = count - fed;
+        fed += left == 0 ? 0 : feed(merge, msgs + fed, left, &state, &err);
+        if (plan->mode == PLAN_PARTIALS) {
+            assert(charge.count[CHARGE_MESSAGE] == 0 && charge.bytes[CHARGE_MESSAGE] == 0);
+        }
+        while (state == MERGE_MORE) {
+            state = merge_run(merge, &writer.sink, step, &err);
+        }
+        assert(state != MERGE_FED || charge.count[CHARGE_MESSAGE] == count - fed);
     }
     if (state == MERGE_FAILED) {
         fprintf(writer.out, "!%s", err.text);

@@ -43,6 +43,7 @@ struct frames_msg {
     size_t group;
     size_t rank;
     struct msg *msg;
+    size_t part; /* FOLD: fed when all of the parts before it are folded */
 };
 char *frames_merge(const struct plan *plan, const struct frames_msg *msgs, size_t count,
                    size_t step);

@@ -17,6 +17,8 @@
 #define ROWS     40
 #define SERVICES 6
 #define ROUNDS   30
+#define TIMES    10
+#define PARTS    4 /* that rows are fed in, one after the other */
 
 struct record {
     size_t group;
@@ -180,7 +182,8 @@ START_TEST(arrival_of_partials_does_not_show)
         const struct plan plan = random_plan(&state, PLAN_PARTIALS);
         struct frames_msg msgs[2 * NODES];
         for (size_t i = 0; i < 2 * NODES; i++) {
-            msgs[i] = (struct frames_msg){i % 2, i / 2, random_partials(&state, &plan)};
+            msgs[i] = (struct frames_msg){
+                .group = i % 2, .rank = i / 2, .msg = random_partials(&state, &plan)};
         }
         check_arrival(&state, &plan, msgs, 2 * NODES);
     }
@@ -196,7 +199,7 @@ static size_t random_records(uint64_t *state, enum plan_type type, bool tame,
     while (count < ROWS) {
         struct record record = {
             .group = random_below(state, 2),
-            .time = (int64_t)random_below(state, 10),
+            .time = (int64_t)random_below(state, TIMES),
             .series = (int64_t)random_below(state, 6) - 3,
         };
         bool known = false;
@@ -259,7 +262,8 @@ static void deal(uint64_t *state, const struct plan *plan, const struct record *
         }
     }
     for (size_t i = 0; i < 2 * NODES; i++) {
-        msgs[i] = (struct frames_msg){i % 2, i / 2, frame_of(&texts[i], state)};
+        msgs[i] =
+            (struct frames_msg){.group = i % 2, .rank = i / 2, .msg = frame_of(&texts[i], state)};
     }
 }
 
@@ -295,6 +299,50 @@ START_TEST(where_rows_lie_does_not_show)
             }
             expected = answer;
         }
+        free(expected);
+    }
+}
+END_TEST
+
+/* Each part has the records of some times, however many there are. */
+static size_t deal_part(uint64_t *state, const struct plan *plan, const struct record *records,
+                        size_t count, size_t part, const size_t *parts, struct frames_msg *msgs)
+{
+    struct record mine[ROWS];
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (parts[records[i].time] == part) {
+            mine[found++] = records[i];
+        }
+    }
+    deal(state, plan, mine, found, msgs);
+    for (size_t i = 0; i < 2 * NODES; i++) {
+        msgs[i].part = part;
+    }
+    return 2 * NODES;
+}
+
+START_TEST(parts_do_not_show)
+{
+    struct record records[ROWS];
+    uint64_t state = (uint64_t)_i + 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        const struct plan plan = random_plan(&state, PLAN_FOLD);
+        size_t count = random_records(&state, plan.agg.type, false, records);
+        struct frames_msg msgs[PARTS * 2 * NODES];
+        deal(&state, &plan, records, count, msgs);
+        char *expected = frames_merge(&plan, msgs, 2 * NODES, 1000);
+        size_t parts[TIMES];
+        for (size_t time = 0; time < TIMES; time++) {
+            parts[time] = random_below(&state, PARTS);
+        }
+        size_t dealt = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            dealt += deal_part(&state, &plan, records, count, part, parts, msgs + dealt);
+        }
+        char *answer = frames_merge(&plan, msgs, dealt, 1 + random_below(&state, 50));
+        ck_assert_str_eq(answer, expected);
+        free(answer);
         free(expected);
     }
 }
@@ -434,8 +482,11 @@ START_TEST(partials_come_to_the_same_as_rows)
         char *rows = frames_merge(&plan, msgs, 2 * NODES, 1000);
         plan.mode = PLAN_PARTIALS;
         for (size_t i = 0; i < 2 * NODES; i++) {
-            msgs[i] = (struct frames_msg){i % 2, i / 2,
-                                          partials_of(&state, &plan, records, count, places, i)};
+            msgs[i] = (struct frames_msg){
+                .group = i % 2,
+                .rank = i / 2,
+                .msg = partials_of(&state, &plan, records, count, places, i),
+            };
         }
         char *partials = frames_merge(&plan, msgs, 2 * NODES, 1000);
         double a[SERVICES] = {0};
@@ -459,6 +510,7 @@ int main(void)
     tcase_add_loop_test(tests, arrival_of_partials_does_not_show, 0, 10);
     tcase_add_loop_test(tests, arrival_of_rows_does_not_show, 0, 10);
     tcase_add_loop_test(tests, where_rows_lie_does_not_show, 0, 10);
+    tcase_add_loop_test(tests, parts_do_not_show, 0, 10);
     tcase_add_loop_test(tests, partials_come_to_the_same_as_rows, 0, 10);
     suite_add_tcase(suite, tests);
     return unit_run(suite);

@@ -176,6 +176,60 @@ START_TEST(nothing_is_held_after_close_at_any_step)
 }
 END_TEST
 
+/* Sums v by nothing. */
+static void open_sum(struct fixture *fixture)
+{
+    open_merge(fixture, SIZE_MAX);
+    merge_close(&fixture->merge);
+    fixture->plan.mode = PLAN_FOLD;
+    fixture->plan.agg = (struct plan_agg){.function = PLAN_SUM, .field = slice_str("v")};
+    fixture->merge = merge_open(&fixture->plan, DECODE_V3 | DECODE_V4, &fixture->arena);
+}
+
+static enum merge_state run_part(struct fixture *fixture, bool more)
+{
+    merge_expect(fixture->merge, more);
+    enum merge_state state = MERGE_MORE;
+    while (state == MERGE_MORE) {
+        state = merge_run(fixture->merge, &fixture->watcher.sink, 1, &fixture->err);
+    }
+    return state;
+}
+
+START_TEST(what_is_folded_leaves_its_groups_alone)
+{
+    static const char *const parts[] = {META "field:v:int", META "field:v:int | 1 1 1 5 | 2 1 1 6",
+                                        META "field:v:int | 3 1 1 7"};
+    struct fixture fixture;
+    open_sum(&fixture);
+    for (size_t i = 0; i < COUNT(parts); i++) { /* the first has no rows to tell a layout */
+        ck_assert(feed(&fixture, 0, frames_make(parts[i], 3 + i % 2, &fixture.charge)));
+        ck_assert_int_eq(run_part(&fixture, true), MERGE_FED);
+        ck_assert_uint_eq(fixture.charge.count[CHARGE_MESSAGE], 0);
+        ck_assert_uint_eq(fixture.charge.bytes[CHARGE_REGION], fixture.arena.capacity);
+        ck_assert_uint_eq(fixture.watcher.rows, 0);
+    }
+    ck_assert_int_eq(run_part(&fixture, false), MERGE_DONE);
+    ck_assert_uint_eq(fixture.watcher.rows, 1);
+    close_merge(&fixture);
+}
+END_TEST
+
+START_TEST(what_was_fed_can_be_given_up)
+{
+    struct fixture fixture;
+    open_sum(&fixture);
+    ck_assert(feed(&fixture, 0, frames_make(META "field:v:int | 1 1 1 5", 3, &fixture.charge)));
+    ck_assert_uint_eq(fixture.charge.count[CHARGE_MESSAGE], 1);
+    merge_forget(fixture.merge);
+    ck_assert_uint_eq(fixture.charge.count[CHARGE_MESSAGE], 0);
+    ck_assert_uint_eq(fixture.charge.bytes[CHARGE_REGION], fixture.arena.capacity);
+    ck_assert_int_eq(run_part(&fixture, false), MERGE_DONE);
+    ck_assert_uint_eq(fixture.watcher.rows, 0); /* no row, no group */
+    close_merge(&fixture);
+}
+END_TEST
+
 START_TEST(a_sink_that_stops)
 {
     static const size_t stops[] = {1, 2, 4, SIZE_MAX};
@@ -332,6 +386,8 @@ int main(void)
     tcase_add_test(tcase, the_charge_is_the_capacity_of_what_is_pinned);
     tcase_add_test(tcase, nothing_is_held_when_the_answer_is_full);
     tcase_add_test(tcase, nothing_is_held_after_close_at_any_step);
+    tcase_add_test(tcase, what_is_folded_leaves_its_groups_alone);
+    tcase_add_test(tcase, what_was_fed_can_be_given_up);
     tcase_add_test(tcase, a_sink_that_stops);
     tcase_add_test(tcase, a_malformed_cell);
     tcase_add_test(tcase, a_malformed_order_key);
