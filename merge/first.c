@@ -26,6 +26,7 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
 {
     struct first *first = (struct first *)sink;
     uint64_t hash = 0;
+    first->rows++;
     for (size_t i = 0; i < first->plan->key_count; i++) {
         if (first->keys[i] == SHAPE_NOWHERE) {
             return no_key(first, i, err);

@@ -12,6 +12,7 @@
 struct first {
     struct stage stage;      /* first */
     const struct plan *plan; /* borrow: outlives the stage */
+    uint64_t rows;           /* so far */
     struct group_table table;
     size_t *keys;       /* borrow: region; where in a row each key tag is, or SHAPE_NOWHERE */
     struct cell *cells; /* borrow: region; of a row's key */

@@ -479,6 +479,11 @@ enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, 
     return MERGE_MORE;
 }
 
+struct merge_counts merge_count(const struct merge *merge)
+{
+    return pipeline_count(&merge->pipeline, merge->plan);
+}
+
 void merge_close(struct merge **merge)
 {
     if (*merge == NULL) {

@@ -55,5 +55,13 @@ void merge_forget(struct merge *merge);
  * FAILED are final: all pins are gone. */
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);
 
+/* How many rows have come how far. */
+struct merge_counts {
+    uint64_t merged; /* rows that the merge gave, each record once; or groups with their totals */
+    uint64_t ranked; /* of those, what a top looked at */
+    uint64_t cut;    /* what offset and limit were applied to, until there were enough */
+};
+struct merge_counts merge_count(const struct merge *merge);
+
 /* Drops all pins. */
 void merge_close(struct merge **merge);

@@ -47,3 +47,19 @@ enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err)
     pipeline->drained++;
     return STAGE_MORE;
 }
+
+struct merge_counts pipeline_count(const struct pipeline *pipeline, const struct plan *plan)
+{
+    struct merge_counts counts = {
+        .ranked = pipeline->top.places,
+        .cut = plan->offset - pipeline->cut.offset + (plan->limit - pipeline->cut.limit),
+    };
+    if (plan->mode != PLAN_ROWS) {
+        counts.merged = pipeline->fold.table.count;
+    } else if (plan->key_count > 0) {
+        counts.merged = pipeline->first.rows;
+    } else {
+        counts.merged = plan->top.number > 0 ? counts.ranked : counts.cut;
+    }
+    return counts;
+}

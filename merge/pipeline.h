@@ -12,6 +12,7 @@
 #include "merge/cut.h"
 #include "merge/first.h"
 #include "merge/intake.h"
+#include "merge/merge.h"
 #include "merge/top.h"
 
 struct pipeline {
@@ -57,6 +58,9 @@ static inline void pipeline_settle(struct pipeline *pipeline)
         intake_settle(&pipeline->intake);
     }
 }
+
+/* How far rows have come. */
+struct merge_counts pipeline_count(const struct pipeline *pipeline, const struct plan *plan);
 
 /* After the last row: one step of giving out what stages hold back. */
 enum stage_state pipeline_drain(struct pipeline *pipeline, struct error *err);

@@ -45,8 +45,8 @@ bool topn_request_plan_nodes(struct topn_request *request, const struct catalog 
 bool topn_request_plan(struct topn_request *request, const struct catalog *catalog,
                        struct arena *arena, struct error *err) MUST_CHECK;
 
-/* TopNRequest bytes for group i, in the region: without aggregation and trace, over the client's
- * range or over one bucket of it (not NULL), for at most `number` items and never more than
+/* TopNRequest bytes for group i, in the region: without aggregation, over the client's range or
+ * over one bucket of it (not NULL), for at most `number` items and never more than
  * TOPN_REQUEST_MAX_NUMBER. */
 struct slice topn_request_push(const struct topn_request *request, size_t group,
                                const int64_t *bucket, int64_t number, struct arena *arena);

@@ -2,8 +2,8 @@
 /*
  * What a node is asked for: one group of the client's request with a few fields changed.
  *
- *     TopNRequest { groups, time_range, top_n │ carried bytes }
- *                   made anew, small            as the client sent them
+ *     TopNRequest { groups, time_range, top_n, trace │ carried bytes }
+ *                   made anew, small                   as the client sent them
  */
 #include "proto/pbw.h"
 #include "proto/topn_request.h"
@@ -46,6 +46,7 @@ struct slice topn_request_push(const struct topn_request *request, size_t group,
     banyandb__model__v1__time_range__init(&range);
     range.begin = &moment;
     range.end = &moment;
+    changed.trace = request->trace;
     changed.time_range = bucket == NULL ? request->message->time_range : &range;
     return pack(&changed, request->carried, arena);
 }

@@ -231,6 +231,13 @@ void trace_attach(struct trace_span *span, struct slice trace)
     }
 }
 
+void trace_ignore(struct trace_span *span, size_t children)
+{
+    if (span != NULL) {
+        span->ignored += children;
+    }
+}
+
 static size_t span_size(const struct trace_span *span, int64_t now)
 {
     return pbw_bytes_size(1, time_size(span->began)) + pbw_bytes_size(2, time_size(now)) +

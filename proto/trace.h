@@ -41,6 +41,9 @@ void trace_fail(struct trace_span *span, const char *text);
  * one fails the span. */
 void trace_attach(struct trace_span *span, struct slice trace);
 
+/* So many children more than are shown. */
+void trace_ignore(struct trace_span *span, size_t children);
+
 void trace_end(struct trace_span *span, int64_t now);
 
 /* The encoded common.v1.Trace; all spans have ended. len 0 for NULL. */

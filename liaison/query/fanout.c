@@ -137,6 +137,13 @@ static void fail(struct ask *ask, const struct error *why)
     ask->fanout->failed = true;
 }
 
+/* Its call has ended: the next one may have it. */
+static void free_slot(struct ask *ask)
+{
+    ask->next_free = ask->fanout->free;
+    ask->fanout->free = ask;
+}
+
 static void on_node_answer(void *owner, struct msg *msg, const struct error *why)
 {
     struct ask *ask = owner;
@@ -146,8 +153,7 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
     assert(fanout->open > 0);
     fanout->open--;
     if (msg == NULL ? take_failure(ask, why, &err) : take_answer(ask, msg, &err)) {
-        ask->next_free = fanout->free;
-        fanout->free = ask;
+        free_slot(ask);
     } else {
         fail(ask, &err);
     }
@@ -207,6 +213,16 @@ void fanout_mark_open(const struct fanout *fanout, bool *marks)
     }
 }
 
+void fanout_mark_open_of(const struct fanout *fanout, size_t question, bool *marks)
+{
+    for (size_t i = 0; i < fanout->used; i++) {
+        const struct ask *ask = &fanout->asks[i];
+        if (ask->call != NULL && ask->source.question == question) {
+            marks[ask->source.rank] = true;
+        }
+    }
+}
+
 static void cancel_open(struct fanout *fanout)
 {
     for (size_t i = 0; i < fanout->used; i++) {
@@ -219,6 +235,19 @@ void fanout_abandon(struct fanout *fanout)
 {
     assert(fanout->answering);
     cancel_open(fanout);
+}
+
+void fanout_abandon_of(struct fanout *fanout, size_t question)
+{
+    assert(fanout->answering);
+    for (size_t i = 0; i < fanout->used; i++) {
+        struct ask *ask = &fanout->asks[i];
+        if (ask->call != NULL && ask->source.question == question) {
+            node_call_cancel(&ask->call);
+            fanout->open--;
+            free_slot(ask);
+        }
+    }
 }
 
 void fanout_close(struct fanout **fanout)

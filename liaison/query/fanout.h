@@ -50,10 +50,13 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
 void fanout_seal(struct fanout *fanout);
 /* A call has failed: what is asked now is asked for nothing. */
 bool fanout_has_failed(const struct fanout *fanout);
-/* Marks the nodes whose answers are waited for, by rank. */
+/* Marks the nodes whose answers are waited for, by rank: to any question, or to this one. */
 void fanout_mark_open(const struct fanout *fanout, bool *marks);
+void fanout_mark_open_of(const struct fanout *fanout, size_t question, bool *marks);
 /* From inside on_answer: what is still open is not waited for; it is complete. */
 void fanout_abandon(struct fanout *fanout);
+/* Likewise what is open of this question. */
+void fanout_abandon_of(struct fanout *fanout, size_t question);
 /* Cancels what is still open; no event comes any more. */
 void fanout_close(struct fanout **fanout);
 size_t fanout_open_calls(const struct fanout *fanout);

@@ -7,8 +7,6 @@
 
 #include "proto/request_rules.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 struct node_trace {
@@ -44,51 +42,13 @@ static struct trace_span *open_span(struct measure_trace *trace, const char *nam
     return trace_span(trace->tree, trace->execution, loop_wall_ns(), "%s", name);
 }
 
-struct text {
-    char bytes[2048];
-    size_t used;
-};
-
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* What does not fit is left out. */
-static void add(struct text *text, const char *format, ...)
-{
-    size_t room = sizeof text->bytes - text->used;
-    va_list arguments;
-    va_start(arguments, format);
-    int len = vsnprintf(text->bytes + text->used, room, format, arguments);
-    va_end(arguments);
-    text->used += len < 0 ? 0 : (size_t)len < room ? (size_t)len : room - 1;
-}
-
-static void add_selectors(struct text *text, const struct request_group *group)
-{
-    add(text, "%s%.*s:[", text->used == 0 ? "" : " ", SLICE_ARG(group->name));
-    for (size_t i = 0; i < group->selector_count; i++) {
-        add(text, "%s%.*s", i == 0 ? "" : " ", SLICE_ARG(group->selectors[i]));
-    }
-    add(text, "]");
-}
-
-/* As Go prints a map of lists. */
-static void tag_selectors(struct measure_trace *trace)
-{
-    struct text text = {.used = 0};
-    for (size_t i = 0; i < trace->request->group_count; i++) {
-        if (trace->request->groups[i].selector_count > 0) {
-            add_selectors(&text, &trace->request->groups[i]);
-        }
-    }
-    trace_tag(trace->execution, "node_selectors", "map[%.*s]", (int)text.used, text.bytes);
-}
-
 static void tag_execution(struct measure_trace *trace)
 {
     const struct plan *plan = &trace->request->plan;
     trace_tag(trace->execution, "plan", "vec-distributed%s%s%s", aggregates(trace) ? ":agg" : "",
               plan->key_count > 0 ? ":group-by" : "", plan->top.number > 0 ? ":top" : "");
-    tag_selectors(trace);
+    query_trace_tag_selectors(trace->execution, "node_selectors", trace->request->groups,
+                              trace->request->group_count);
 }
 
 static void open_broadcast(struct measure_trace *trace, size_t i)
@@ -254,12 +214,12 @@ static const char *truth(bool value)
     return value ? "true" : "false";
 }
 
-static void tag_merge(struct measure_trace *trace, size_t rows)
+static void tag_merge(struct measure_trace *trace, uint64_t rows)
 {
     const struct plan *plan = &trace->request->plan;
-    trace_tag(trace->merge, "rows_out", "%zu", rows);
+    trace_tag(trace->merge, "rows_out", "%llu", (unsigned long long)rows);
     if (aggregates(trace)) {
-        trace_tag(trace->merge, "groups_out", "%zu", rows);
+        trace_tag(trace->merge, "groups_out", "%llu", (unsigned long long)rows);
         trace_tag(trace->merge, "agg_value_path", "typed");
     } else if (!is_multi(trace)) {
         trace_tag(trace->merge, "orderby_col_idx", "-1");
@@ -270,45 +230,58 @@ static void tag_merge(struct measure_trace *trace, size_t rows)
     }
 }
 
-static void top_span(struct measure_trace *trace, size_t rows)
+/* What a stage let through, and what it did not because of `reason`. */
+static void tag_stage(struct trace_span *span, uint64_t rows_in, uint64_t rows_out,
+                      const char *reason)
 {
-    const struct plan *plan = &trace->request->plan;
-    if (!aggregates(trace) || plan->top.number <= 0 || rows == 0) {
-        return;
-    }
-    struct trace_span *span = open_span(trace, "apply-top-to-reduce");
-    trace_tag(span, "top_n", "%lld", (long long)plan->top.number);
-    trace_tag(span, "top_asc", "%s", truth(plan->top.ascending));
-    trace_tag(span, "rows_out", "%zu", rows);
+    trace_tag(span, "rows_in", "%llu", (unsigned long long)rows_in);
+    trace_tag(span, "rows_out", "%llu", (unsigned long long)rows_out);
+    trace_tag(span, "dropped_rows", "%llu", (unsigned long long)(rows_in - rows_out));
+    trace_tag(span, "drop_reason", "%s", reason);
     trace_end(span, loop_wall_ns());
 }
 
-static void last_spans(struct measure_trace *trace, size_t rows)
+static void top_span(struct measure_trace *trace, uint64_t rows)
+{
+    const struct plan_top *top = &trace->request->plan.top;
+    if (!aggregates(trace) || top->number <= 0 || rows == 0) {
+        return;
+    }
+    struct trace_span *span = open_span(trace, "apply-top-to-reduce");
+    trace_tag(span, "top_n", "%lld", (long long)top->number);
+    trace_tag(span, "top_asc", "%s", truth(top->ascending));
+    tag_stage(span, rows, rows < (uint64_t)top->number ? rows : (uint64_t)top->number, "top");
+}
+
+static void last_spans(struct measure_trace *trace, uint64_t cut, size_t rows)
 {
     const struct plan *plan = &trace->request->plan;
     struct trace_span *limit = open_span(trace, "limit");
     trace_tag(limit, "limit_n", "%llu", (unsigned long long)plan->limit);
     trace_tag(limit, "limit_offset", "%llu", (unsigned long long)plan->offset);
-    trace_tag(limit, "rows_out", "%zu", rows);
-    trace_end(limit, loop_wall_ns());
+    tag_stage(limit, cut, rows, "limit");
     struct trace_span *iterator = open_span(trace, "iterator");
     trace_tag(iterator, "rounds", "%zu", rows);
     trace_tag(iterator, "size", "%zu", rows);
     trace_end(iterator, loop_wall_ns());
 }
 
-void measure_trace_merged(struct measure_trace *trace, size_t rows, const struct error *failed)
+void measure_trace_failed(struct measure_trace *trace, const struct error *why)
+{
+    if (trace != NULL) {
+        trace_fail(trace->merge, why->text);
+        trace_end(trace->merge, loop_wall_ns());
+    }
+}
+
+void measure_trace_merged(struct measure_trace *trace, const struct merge_counts *counts,
+                          size_t rows)
 {
     if (trace == NULL) {
         return;
     }
-    if (failed != NULL) {
-        trace_fail(trace->merge, failed->text);
-        trace_end(trace->merge, loop_wall_ns());
-        return;
-    }
-    tag_merge(trace, rows);
+    tag_merge(trace, counts->merged);
     trace_end(trace->merge, loop_wall_ns());
-    top_span(trace, rows);
-    last_spans(trace, rows);
+    top_span(trace, counts->ranked);
+    last_spans(trace, counts->cut, rows);
 }

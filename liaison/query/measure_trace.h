@@ -29,6 +29,8 @@ void measure_trace_answered(struct measure_trace *trace, const struct error *fai
 /* All nodes have answered, and are asked again because of this: the broadcasts so far have not
  * failed, they tell why they were not enough. */
 void measure_trace_again(struct measure_trace *trace, const struct error *why);
-/* The merge begins, and has ended with this many rows. */
+/* The merge begins, and has failed, or ended with this many rows of the answer. */
 void measure_trace_merge(struct measure_trace *trace);
-void measure_trace_merged(struct measure_trace *trace, size_t rows, const struct error *failed);
+void measure_trace_failed(struct measure_trace *trace, const struct error *why);
+void measure_trace_merged(struct measure_trace *trace, const struct merge_counts *counts,
+                          size_t rows);

@@ -188,13 +188,14 @@ static enum merge_state turn(struct work *work, struct error *err)
     }
     if (state == MERGE_FAILED) {
         error_prefix(err, "vec distributed plan");
-        measure_trace_merged(measure->trace, 0, err);
+        measure_trace_failed(measure->trace, err);
     }
     if (state == MERGE_DONE) {
         response_statuses(&measure->response, &measure->request);
         work->result_count = measure->response.rows;
         work->bad_texts = measure->response.bad_texts;
-        measure_trace_merged(measure->trace, work->result_count, NULL);
+        const struct merge_counts counts = merge_count(measure->merge);
+        measure_trace_merged(measure->trace, &counts, work->result_count);
     }
     return state;
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "frame/error.h"
+#include "proto/request_group.h"
 #include "proto/trace.h"
 
 struct query_trace {
@@ -31,6 +32,9 @@ static inline bool query_trace_is_executing(const struct query_trace *trace)
 {
     return trace->execution != NULL;
 }
+/* The groups' stages, as Go prints a map of lists. */
+void query_trace_tag_selectors(struct trace_span *span, const char *key,
+                               const struct request_group *groups, size_t group_count);
 struct query_results {
     const char *name; /* tag of the root for their number */
     size_t count;

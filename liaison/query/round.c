@@ -11,7 +11,7 @@ static struct loop *loop_of(const struct round *round)
 }
 
 /* --skip-slow-replicas: as soon as those that have answered hold every row, nobody is waited for.
- * A TopN job asks its questions one after the other and waits for each. */
+ * A TopN job sees to it question by question. */
 static void skip_slow(struct round *round)
 {
     struct work *work = round->work;

@@ -135,6 +135,16 @@ void topn_window_ask(struct topn_window *window, struct fanout *fanout)
     }
 }
 
+size_t topn_window_group(const struct topn_window *window, size_t question)
+{
+    return window->questions[question].group;
+}
+
+int64_t topn_window_bucket(const struct topn_window *window, size_t question)
+{
+    return window->by_buckets ? window->questions[question].bucket : 0;
+}
+
 /* True: the node is asked again, for more. Over the whole range nobody needs more than the client
  * wants. */
 static bool is_asked_again(struct topn_window *window, struct fanout *fanout,
@@ -153,6 +163,31 @@ static bool is_asked_again(struct topn_window *window, struct fanout *fanout,
     return true;
 }
 
+/* Those that have answered hold every row of the question. */
+static bool others_suffice(const struct topn_window *window, const struct fanout *fanout,
+                           size_t question)
+{
+    const size_t members = window->broadcast->world->member_count;
+    struct arena_mark mark = arena_mark(window->arena);
+    bool *waiting = arena_array(window->arena, bool, members);
+    memset(waiting, 0, members * sizeof *waiting);
+    fanout_mark_open_of(fanout, question, waiting);
+    bool suffice = broadcast_can_spare(window->broadcast, waiting);
+    arena_rewind(window->arena, mark);
+    return suffice;
+}
+
+/* No node is waited for any more, or need be. */
+static bool is_over(struct topn_window *window, struct fanout *fanout, size_t number)
+{
+    struct topn_question *question = &window->questions[number];
+    if (question->open > 0 && window->skips_slow && others_suffice(window, fanout, number)) {
+        fanout_abandon_of(fanout, number);
+        question->open = 0;
+    }
+    return question->open == 0;
+}
+
 bool topn_window_answer(struct topn_window *window, struct fanout *fanout,
                         const struct fanout_source *source, struct slice body, struct error *err)
 {
@@ -161,12 +196,11 @@ bool topn_window_answer(struct topn_window *window, struct fanout *fanout,
     if (!topn_batch_feed(question->batch, body, &items, err)) {
         return false;
     }
-    if (fanout_has_failed(fanout) ||
-        is_asked_again(window, fanout, question, source->rank, items)) {
+    if (fanout_has_failed(fanout)) {
         return true;
     }
-    question->open--;
-    if (question->open > 0) {
+    question->open -= !is_asked_again(window, fanout, question, source->rank, items);
+    if (!is_over(window, fanout, source->question)) {
         return true;
     }
     topn_batch_fold(question->batch);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/topn_work.h"
 
+#include "liaison/query/topn_trace.h"
 #include "liaison/query/topn_window.h"
 #include "proto/moment.h"
 #include "proto/pbjson_write.h"
@@ -22,7 +23,8 @@ struct topn_job {
     struct topn *topn; /* borrow: region */
     struct topn_window window;
     struct topn_response response;
-    size_t answers; /* with a body */
+    struct topn_trace *trace; /* borrow: region; NULL: not traced */
+    size_t answers;           /* with a body */
 };
 
 static struct topn_job *job_of(struct work *work)
@@ -78,14 +80,16 @@ static char *describe(const struct work *work)
     return pbjson_write(&job->request.message->base, PBJSON_SET);
 }
 
-static void begin_execution(struct work *work)
+static void begin_execution(struct topn_job *job)
 {
+    struct work *work = &job->work;
     struct trace_span *execution = query_trace_execute(&work->trace_tree, "distributed-client");
     if (execution != NULL) {
         char *request = describe(work);
         trace_tag_bytes(execution, "request", slice_str(request));
         free(request);
     }
+    job->trace = topn_trace_begin(work, &job->request, execution);
 }
 
 static bool plan(struct work *work, struct error *err)
@@ -96,7 +100,7 @@ static bool plan(struct work *work, struct error *err)
                                  work->arena, err)) {
         return false;
     }
-    begin_execution(work); /* what is refused from here on is told in the trace */
+    begin_execution(job); /* what is refused from here on is told in the trace */
     if (!topn_request_plan(&job->request, catalog, work->arena, err)) {
         return false;
     }
@@ -113,6 +117,7 @@ static size_t open_window(struct work *work)
         .broadcast = &work->broadcast,
         .arena = work->arena,
         .by_buckets = job->request.plan.every,
+        .skips_slow = work->options->skip_slow_replicas,
     };
     return topn_window_open(&job->window, job->topn);
 }
@@ -128,8 +133,20 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
     struct topn_job *job = job_of(work);
     (void)msg; /* what is needed of it is kept */
     job->answers += body.len > 0;
+    const struct topn_trace_place place = {
+        .group = topn_window_group(&job->window, source->question),
+        .bucket = topn_window_bucket(&job->window, source->question),
+        .rank = source->rank,
+    };
+    topn_trace_answer(job->trace, place, body);
     return topn_window_answer(&job->window, work->fanout, source, body, err) &&
            work_check_budget(work, err);
+}
+
+static void answered(struct work *work, const struct error *failed)
+{
+    (void)failed; /* told by the execution's span */
+    topn_trace_answered(job_of(work)->trace);
 }
 
 static void tag_results(struct topn_job *job)
@@ -196,6 +213,7 @@ const struct work_ops topn_work_ops = {
     .ask = ask,
     .describe = describe,
     .answer = answer,
+    .answered = answered,
     .turn = turn,
     .wrap = wrap,
 };

@@ -8,7 +8,6 @@ The frames are sent as they were recorded, in version 3, and again in version 4.
 import contextlib
 import copy
 import json
-import re
 
 import grpc
 import pytest
@@ -21,6 +20,7 @@ from fixtures import require_binary, running
 from recorded import catalog_of, documents, measures
 from reference import Rules
 from shared import HAS_RECORDED
+from traces import tree_of, words
 
 COPIES = "all partials are combined: with --aggregation=pushdown copies of a row count as often as they are there"
 SCALAR = "all partials are combined, those of the second node, too"
@@ -143,11 +143,6 @@ def go_could_answer(case, points):
                for frames in reference.orders_of_nodes(case.frames()))
 
 
-def words(text):
-    """White space of debug texts is not fixed."""
-    return " ".join(text.split())
-
-
 def refused_here(case):
     """Groups and aggregates are checked before the nodes do it, with a node's words, once for all of them."""
     return bool(case.node_errors) and (case.request.HasField("group_by") or case.request.HasField("agg"))
@@ -183,14 +178,6 @@ def test_answer(stage, version, case):
         return
     same_list(response.data_points, expected(case, Rules.OURS))
     assert go_says_so(case, response) == (case.name not in DIFFERENCES)
-
-
-def tree_of(trace):
-    """Names of the spans, failed ones marked. A node's own spans, and its name, differ from run to run."""
-    def names(span):
-        name = re.sub(r"-(\S+):\d+$", "", span.message)
-        return name, span.error, [] if name == "data" else [names(child) for child in span.children]
-    return [names(span) for span in trace.spans]
 
 
 def go_says_so(case, response):

@@ -10,6 +10,7 @@ from compare import encoded
 from fixtures import require_binary, running
 from recorded import documents, topns
 from shared import HAS_RECORDED
+from traces import tree_of
 
 CASES = topns()
 
@@ -54,6 +55,7 @@ def test_answer(replaying, case):
         return
     assert found.HasField("trace") == case.request.trace
     assert found.trace.error == case.response.trace.error
+    assert tree_of(found.trace, nodes=False) == tree_of(case.response.trace)
     assert len(found.lists) == len(case.response.lists)
     assert sorted(map(encoded, items_of(found))) == sorted(map(encoded, items_of(case.response)))
     values = [item.value.int.value + item.value.float.value for item in items_of(found)]
@@ -63,13 +65,12 @@ def test_answer(replaying, case):
 @pytest.mark.parametrize("replaying, case", parameters(lambda case: not case.error), indirect=["replaying"],
                          scope="module")
 def test_node_requests(replaying, case):
-    """Every node is asked what the Go liaison asked it, but for each group by itself and without a trace."""
+    """Every node is asked what the Go liaison asked it, but for each group by itself."""
     nodes, _ = replaying
     replay(replaying, case)
     wanted = {}
     for node, (body,) in case.node_requests().items():
         document = json_format.MessageToDict(body)
-        document.pop("trace", None)
         wanted[node] = [{**document, "groups": [group]} for group in body.groups]
     asked = {node: sorted((entry["body"] for entry in stats["requests"]), key=lambda body: body["groups"])
              for node, stats in nodes.stats().items() if stats["requests"]}

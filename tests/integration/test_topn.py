@@ -307,6 +307,33 @@ def test_a_silent_node_whose_copies_answer(start, mode):
 
 
 @pytest.mark.sanitize
+@pytest.mark.parametrize("mode", ["distinct", "range"])
+def test_slow_copies_are_not_waited_for(start, mode):
+    cluster = start(["--demo", "--nodes", 3], ["--skip-slow-replicas", f"--topn={mode}"])
+    with_copies = topn(cluster.nodes, agg=SUM)
+    without = topn(cluster.nodes, name=LATENCY, groups="sw_latency", minutes=(2, 0), agg=SUM, topN=100)
+    wanted = [rows_of(cluster.client.topn(request)) for request in (with_copies, without)]
+    cluster.nodes.control(fault={"d2": {"topic": "topn", "hang": True}}, clear=None)
+    response, trailers = cluster.client.topn_with_trailers(with_copies)
+    assert rows_of(response) == wanted[0]
+    assert "banyandb-incomplete" not in trailers
+    assert asked(cluster.nodes, "d2")
+    cluster.nodes.control(fault={"d2": {"topic": "topn", "delay_ms": 300}})
+    assert rows_of(cluster.client.topn(without)) == wanted[1], "nobody else has these rows"
+    cluster.liaison.expect_nothing_alive()
+
+
+@pytest.mark.sanitize
+def test_a_slow_copy_beside_one_that_has_more(start):
+    """The node that is asked for more is waited for, the other one is not."""
+    cluster = start(["--demo", "--nodes", 2], ["--skip-slow-replicas", "--topn=range"])
+    instances(cluster.nodes, [(100, number, number) for number in range(2200)])
+    cluster.nodes.control(fault={"d1": {"topic": "topn", "hang": True}}, clear=None)
+    response = cluster.client.topn(topn(cluster.nodes, agg=SUM, topN=2, minutes=(100, 100)))
+    assert [value for _, value in rows_of(response)] == [2199, 2198]
+
+
+@pytest.mark.sanitize
 def test_a_node_that_fails_on_the_way(start):
     cluster = start(["--demo", "--nodes", 2], ["--topn=range"])
     cluster.nodes.control(fault={"*": [{"topic": "topn", "delay_ms": 100, "times": 20},

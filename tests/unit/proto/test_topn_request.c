@@ -212,7 +212,7 @@ static Banyandb__Measure__V1__TopNRequest *push(size_t group, const int64_t *buc
     ck_assert_uint_eq(sent->n_groups, 1);
     ck_assert_str_eq(sent->name, "both");
     ck_assert_int_eq(sent->agg, 0);
-    ck_assert(!sent->trace);
+    ck_assert_int_eq(sent->trace, request.trace);
     ck_assert_int_eq(sent->field_value_sort, BANYANDB__MODEL__V1__SORT__SORT_DESC);
     return sent;
 }

@@ -117,11 +117,13 @@ START_TEST(too_many_children_are_counted)
     for (int i = 0; i < TRACE_MAX_CHILDREN + 3; i++) {
         trace_end(trace_span(trace, root, 6, "child-%d", i), 7);
     }
+    trace_ignore(root, 4);
+    trace_ignore(NULL, 4);
     trace_end(root, 8);
     Banyandb__Common__V1__Trace *read = decode(trace);
     ck_assert_uint_eq(read->spans[0]->n_children, TRACE_MAX_CHILDREN);
     ck_assert_str_eq(read->spans[0]->tags[0]->key, "ignored_child_spans");
-    ck_assert_str_eq(read->spans[0]->tags[0]->value, "3");
+    ck_assert_str_eq(read->spans[0]->tags[0]->value, "7");
     banyandb__common__v1__trace__free_unpacked(read, NULL);
 }
 END_TEST
