@@ -29,6 +29,7 @@ struct request {
     size_t group_count; /* distinct, in request order */
     struct request_group *groups;
     struct plan plan; /* after request_plan */
+    bool shows;       /* several groups: some group has something of what is projected */
     bool executes;    /* request_plan has found nothing against it but what its execution would */
 };
 

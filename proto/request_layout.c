@@ -160,6 +160,20 @@ static void add_fields(struct columns *fields, const struct request *request)
     }
 }
 
+/* Projected tags are known to some group, or the layout is refused. */
+static bool shows(const struct request *request)
+{
+    const struct plan *plan = &request->plan;
+    const Banyandb__Measure__V1__QueryRequest__FieldProjection *fields =
+        request->message->field_projection;
+    bool found = plan->order_hidden || plan->top.hidden || plan->key_count > 0 ||
+                 projected_tags(request->message->tag_projection) > 0;
+    for (size_t i = 0; !found && fields != NULL && i < fields->n_names; i++) {
+        found = request_schema_any_has_field(request, slice_str(fields->names[i]));
+    }
+    return found;
+}
+
 bool request_layout(struct request *request, struct arena *arena, struct error *err)
 {
     struct columns tags = new_columns(request, arena);
@@ -180,5 +194,6 @@ bool request_layout(struct request *request, struct arena *arena, struct error *
     *layout =
         (struct layout){.tag_count = tags.count, .field_count = fields.count, .columns = tags.at};
     request->plan.layout = layout;
+    request->shows = shows(request);
     return true;
 }

@@ -165,3 +165,31 @@ field_projection *request_projection_fields(const struct request *request,
     }
     return request->group_count == 1 ? projection : reduce_fields(projection, measure);
 }
+
+static tag_projection *entity_tag(const Banyandb__Database__V1__Measure *measure,
+                                  struct arena *arena)
+{
+    struct plan_tag tag =
+        request_schema_find_tag(measure, slice_str(measure->entity->tag_names[0]));
+    if (tag.family.ptr == NULL) {
+        return NULL; /* an entity that the schema does not have */
+    }
+    tag_projection *projection = copy_tags(NULL, arena);
+    append_tag(projection, tag, arena);
+    return projection;
+}
+
+/* Without projected tags the answer has all tags of the schemas, without projected fields all
+ * fields: what is asked for is of the kind that is projected. */
+void request_projection_any(const struct request *request,
+                            const Banyandb__Database__V1__Measure *measure,
+                            Banyandb__Measure__V1__QueryRequest *asked, struct arena *arena)
+{
+    const tag_projection *tags = request->message->tag_projection;
+    if ((tags != NULL && tags->n_tag_families > 0) || measure->n_fields == 0) {
+        asked->tag_projection = entity_tag(measure, arena);
+        return;
+    }
+    asked->field_projection = new_fields(NULL, arena);
+    append_field(asked->field_projection, slice_str(measure->fields[0]->name));
+}

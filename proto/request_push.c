@@ -69,6 +69,10 @@ struct slice request_push(const struct request *request, size_t group, struct ar
     changed.time_range = request->message->time_range;
     changed.tag_projection = request_projection_tags(request, asked->measure, arena);
     changed.field_projection = request_projection_fields(request, asked->measure, arena);
+    const bool nothing = changed.tag_projection == NULL && changed.field_projection == NULL;
+    if (nothing && request->shows && request->plan.mode == PLAN_ROWS) {
+        request_projection_any(request, asked->measure, &changed, arena);
+    }
     changed.limit = pushed_limit(&request->plan, asked->measure);
     changed.trace = request->trace;
     if (request->plan.mode == PLAN_PARTIALS) {

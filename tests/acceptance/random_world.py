@@ -223,8 +223,6 @@ class Asker:
         tags = self._known(groups, self.world.tags, len(groups) == 1)
         fields = self._known(groups, self.world.fields, len(groups) == 1)
         tags = self.random.sample(tags, self.random.randint(1, min(4, len(tags))))
-        if not all(set(tags) & self.world.tags[group].keys() for group in groups):
-            tags.append(("default", "svc"))    # a group that is asked for nothing refuses, as upstream
         document["tagProjection"] = {"tagFamilies": by_family(tags)}
         document["fieldProjection"] = {"names": self.random.sample(fields, self.random.randint(1, len(fields)))}
 

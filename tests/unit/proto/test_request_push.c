@@ -123,6 +123,13 @@ START_TEST(several_groups)
     ck_assert(asking_plan(&asking,
                           ASK("\"g1\",\"g2\"", "," TAGS("other", "\"rank\"") "," FIELDS("\"w\""))));
     assert_push(0, ASK("\"g1\"", ",\"limit\":100," TAGS("other", "\"rank\"") "," FIELDS("\"w\"")));
+    assert_push(1, ASK("\"g2\"", ",\"limit\":100," TAGS("default", "\"svc\"")));
+    ck_assert(asking_plan(&asking, ASK("\"g2\",\"g1\"", "," FIELDS("\"nope\",\"w\""))));
+    assert_push(0, ASK("\"g2\"", ",\"limit\":100," FIELDS("\"v\"")));
+    assert_push(1, ASK("\"g1\"", ",\"limit\":100," FIELDS("\"w\"")));
+    /* What no group has is the nodes' to refuse. */
+    ck_assert(asking_plan(&asking, ASK("\"g1\",\"g2\"", "," FIELDS("\"nope\""))));
+    assert_push(0, ASK("\"g1\"", ",\"limit\":100"));
     assert_push(1, ASK("\"g2\"", ",\"limit\":100"));
     /* A hidden tag goes where it is known. */
     ck_assert(asking_plan(&asking,
