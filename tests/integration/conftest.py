@@ -7,14 +7,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from fixtures import pytest_configure, pytest_runtest_protocol, require_binary, running  # noqa: E402, F401
-
-
-class Cluster:
-    """Sample nodes with the demo data, the liaison before them, and a client."""
-
-    def __init__(self, nodes, liaison):
-        self.nodes, self.liaison, self.client = nodes, liaison, liaison.client()
+from fixtures import Cluster, pytest_configure, pytest_runtest_protocol, require_binary, running  # noqa: E402, F401
 
 
 @pytest.fixture(scope="module")

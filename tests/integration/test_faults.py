@@ -114,13 +114,11 @@ def test_flipped_bytes(cluster, seed):
 
 @pytest.mark.sanitize
 def test_a_slow_node_delays_only_its_queries(cluster):
-    cluster.nodes.fault("d1", group="sw_latency", delay_ms=1500)
-    slow = cluster.client.method("/banyandb.measure.v1.MeasureService/Query").future(WHOLE.SerializeToString(), timeout=20)
-    began = time.monotonic()
+    cluster.nodes.fault("d1", group="sw_latency", delay_ms=10_000)
+    slow = cluster.client.method("/banyandb.measure.v1.MeasureService/Query").future(WHOLE.SerializeToString(), timeout=30)
     for _ in range(20):
         others_go_on(cluster)
-    assert time.monotonic() - began < 1.5, "others waited"
-    assert not slow.done()
+    assert not slow.done(), "others waited"
     assert slow.result()
 
 

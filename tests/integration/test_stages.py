@@ -10,6 +10,7 @@ import pytest
 
 from asking import ask, query
 from client import rfc3339
+from fixtures import Cluster, require_binary, running
 from shared import HAS_SUITE, SUITE
 
 UNKNOWN = grpc.StatusCode.UNKNOWN
@@ -73,8 +74,6 @@ def who_is_asked(cluster, request):
 
 @pytest.fixture(scope="module")
 def shared():
-    from conftest import Cluster
-    from fixtures import require_binary, running
     require_binary()
     with running(["--empty", *NODES], ["--data-node-selector=type=hot", FAST], before=load_groups) as found:
         yield Cluster(*found)

@@ -66,3 +66,10 @@ def pytest_configure(config):
 def require_binary():
     if not binary().exists():
         pytest.fail(f"{binary()} is not there: build it, or set BYDB_LIAISON")
+
+
+class Cluster:
+    """Sample nodes with the demo data, the liaison before them, and a client."""
+
+    def __init__(self, nodes, liaison):
+        self.nodes, self.liaison, self.client = nodes, liaison, liaison.client()
