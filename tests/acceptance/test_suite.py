@@ -5,30 +5,20 @@ All its cases run on one, two, three and five nodes, in both frame versions, wit
 those that aggregate run in each mode of --aggregation.
 """
 import contextlib
-import datetime
-import json
 
 import grpc
 import pytest
-import yaml
 
-from client import rfc3339
-from compare import encoded, same_list, same_set, without
+from compare import same_set, without
 from fixtures import require_binary, running, serving
-from proto import message
 from shared import HAS_SUITE, SUITE
-
-IGNORED = ("timestamp", "version", "sid")
+from suitecases import (MANIFEST, check_answer, check_envelope, check_lists, document_of, request_of, wanted_points)
 
 CLUSTERS = {f"{nodes}-nodes-v{version}-replicas-{replicas}": (nodes, version, replicas)
             for nodes in (1, 2, 3, 5) for version in (4, 3) for replicas in (0, 1, 2)}
 MODES = ("exact", "rows", "pushdown")
 
-CASES = json.loads((SUITE / "manifest.json").read_text())["cases"] if HAS_SUITE else []
-
-
-def document_of(case):
-    return yaml.safe_load((SUITE / case["input"]).read_text())
+CASES = MANIFEST["cases"]
 
 
 def aggregates(case):
@@ -39,19 +29,6 @@ MEASURES = [(case["name"], mode) for case in CASES if case["kind"] == "measure"
             for mode in (MODES if aggregates(case) else MODES[:1])]
 TOPNS = [case["name"] for case in CASES if case["kind"] == "topn"]
 BY_NAME = {case["name"]: case for case in CASES}
-
-
-def request_of(case, t0, **more):
-    begin = int(datetime.datetime.fromisoformat(t0.replace("Z", "+00:00")).timestamp() * 1000) + case["offset_ms"]
-    name = "measure.v1.TopNRequest" if case["kind"] == "topn" else "measure.v1.QueryRequest"
-    return message(name, {**document_of(case), **more, "stages": case["flags"]["stages"],
-                          "timeRange": {"begin": rfc3339(begin), "end": rfc3339(begin + case["duration_ms"])}})
-
-
-def wanted_points(case):
-    document = yaml.safe_load((SUITE / case["want"]).read_text()) or {}
-    points = document.get("dataPoints", document.get("data_points", []))
-    return [without(message("measure.v1.DataPoint", point), *IGNORED) for point in points]
 
 
 class Scene:
@@ -74,23 +51,6 @@ def scene(request):
                     open_.enter_context(serving(sample, [versions, f"--aggregation={mode}"])) for mode in MODES}
         yield Scene(sample, replicas, {mode: open_.enter_context(liaison.client())
                                        for mode, liaison in liaisons.items()})
-
-
-def check_envelope(response):
-    assert not response.group_statuses
-    for point in response.data_points:
-        if point.HasField("timestamp"):
-            assert point.version > 0 and point.sid > 0
-
-
-def check_answer(case, response):
-    flags = case["flags"]
-    check_envelope(response)
-    got = [without(point, *IGNORED) for point in response.data_points]
-    if flags["want_empty"]:
-        assert not got
-    else:
-        (same_set if flags["dis_order"] else same_list)(got, wanted_points(case))
 
 
 def by_keys(point, case):
@@ -134,20 +94,6 @@ def test_measure(scene, name, mode):
     traced = client.query(request_of(case, scene.nodes.t0, trace=True))
     check(case, traced)
     assert len(traced.trace.spans) >= 1
-
-
-def check_lists(case, response):
-    """Which items come is compared; that the best ones come first is not, in the suite, but here."""
-    if case["flags"]["want_empty"]:
-        assert not response.lists
-        return
-    document = yaml.safe_load((SUITE / case["want"]).read_text())
-    wanted = [message("measure.v1.TopNList.Item", item) for found in document["lists"] for item in found["items"]]
-    (found,) = response.lists
-    assert found.timestamp.seconds > 0
-    assert sorted(map(encoded, found.items)) == sorted(map(encoded, wanted)), f"{found.items} for {wanted}"
-    values = [item.value.int.value + item.value.float.value for item in found.items]
-    assert values == sorted(values, reverse=document_of(case)["fieldValueSort"] == 1)
 
 
 @pytest.mark.skipif(not HAS_SUITE, reason="the acceptance suite is not here (BYDB_SHARED)")
