@@ -7,6 +7,7 @@ packages sees no clash. protoc writes to a temporary folder that is gone again a
 import pathlib
 import subprocess
 import tempfile
+import threading
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -31,6 +32,7 @@ def _load():
 
 _pool = _load()
 _factory = message_factory.MessageFactory(_pool)
+_making = threading.Lock()  # a class is known before those of its fields are
 
 
 class Package:
@@ -41,7 +43,8 @@ class Package:
 
     def __getattr__(self, message):
         descriptor = _pool.FindMessageTypeByName(f"{self._name}.{message}")
-        cls = _factory.GetPrototype(descriptor)
+        with _making:
+            cls = _factory.GetPrototype(descriptor)
         setattr(self, message, cls)
         return cls
 

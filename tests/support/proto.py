@@ -9,6 +9,7 @@ import functools
 import pathlib
 import subprocess
 import tempfile
+import threading
 
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
@@ -36,11 +37,13 @@ class Messages:
             self._pool.Add(file)
         self._factory = message_factory.MessageFactory(self._pool)
         self._classes = {}
+        self._making = threading.Lock()  # a class is known before those of its fields are
 
     def __getitem__(self, name):
         if name not in self._classes:
             descriptor = self._pool.FindMessageTypeByName(name)
-            self._classes[name] = self._factory.GetPrototype(descriptor)
+            with self._making:
+                self._classes[name] = self._factory.GetPrototype(descriptor)
         return self._classes[name]
 
 
