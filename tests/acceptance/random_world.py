@@ -13,9 +13,9 @@ import dataclasses
 import math
 import time
 
-from asking import EQ, GE, GT, IN, LE, LT, NE, both, where
 from awkward import MINUTE, Point, _binding, _families, _row_document, _rule
 from client import rfc3339
+from random_criteria import Criteria
 
 MEASURE = "m"
 GROUPS = ("ga", "gb", "gc")
@@ -54,6 +54,7 @@ class World:
         self.entity = random.choice([["svc"], ["svc"], ["svc", "num"]])
         self.tags = {group: self._tags() for group in self.groups}
         self.fields = {group: self._fields() for group in self.groups}
+        self.analyzer = self.random.choice(["", "keyword", "simple", "url"])
         self.series = self._series()
         self.batches = [batch for group in self.groups for batch in self._batches(group)]
 
@@ -93,7 +94,7 @@ class World:
                                          for field, kind in self.fields[group].items()],
                               "entity": {"tagNames": self.entity}, "interval": "1m"}
             yield "indexRule", _rule(group, "rank")
-            yield "indexRule", _rule(group, "label")
+            yield "indexRule", {**_rule(group, "label"), "analyzer": self.analyzer}
             yield "indexRuleBinding", _binding(group, MEASURE, ["rank", "label"])
 
     # ------------------------------------------------------------------ rows
@@ -179,7 +180,7 @@ class Asker:
     """Makes requests to a world."""
 
     def __init__(self, world):
-        self.world, self.random = world, world.random
+        self.world, self.random, self.criteria = world, world.random, Criteria(world.random)
 
     def next(self):
         groups = self.random.sample(self.world.groups, self.random.randint(1, len(self.world.groups)))
@@ -188,10 +189,14 @@ class Asker:
         document["timeRange"] = {"begin": self._time(begin), "end": self._time(end)}
         self._project(document, groups)
         kind = self.random.choices(["rows", "first", "top", "agg"], [10, 20, 15, 55])[0]
-        getattr(self, f"_{kind}")(document, groups)
         self._order(document)
+        getattr(self, f"_{kind}")(document, groups)
+        if kind == "rows" and begin > 0:
+            self._page_of_rows(document)
         if self.random.random() < 0.25:
-            document["criteria"] = self._criteria()
+            document["criteria"] = self.criteria.tree()
+        if self.random.random() < 0.12:
+            document["trace"] = True
         asked = Asked(document, after=begin > 0)
         if self.random.random() < 0.06:
             self._spoil(asked, groups)
@@ -207,8 +212,10 @@ class Asker:
             begin, end = sorted(self.random.choices([*BEFORE], k=2))
         elif kind < 0.8:
             begin, end = sorted(self.random.choices([*AFTER], k=2))
-        elif kind < 0.97:
+        elif kind < 0.95:
             begin, end = BEFORE[0], AFTER[-1]
+        elif kind < 0.97:
+            begin, end = AFTER[-1], BEFORE[0]
         else:
             begin, end = BEFORE[0] - 100, BEFORE[0] - 90
         return begin, end
@@ -223,18 +230,29 @@ class Asker:
         tags = self._known(groups, self.world.tags, len(groups) == 1)
         fields = self._known(groups, self.world.fields, len(groups) == 1)
         tags = self.random.sample(tags, self.random.randint(1, min(4, len(tags))))
+        if self.random.random() < 0.1:
+            tags += self.random.choices(tags, k=2)
         document["tagProjection"] = {"tagFamilies": by_family(tags)}
+        if len(groups) == 1 and self.random.random() < 0.05:
+            document["tagProjection"]["tagFamilies"].append({"name": "none", "tags": ["rank"]})
         document["fieldProjection"] = {"names": self.random.sample(fields, self.random.randint(1, len(fields)))}
 
     def _rows(self, document, groups):
         """Nodes cut rows, those without a sort key first, and a newer version may lie behind the cut."""
         document["limit"] = 100_000
 
+    def _page_of_rows(self, document):
+        """What nodes cut is what the answer cuts."""
+        order = document.get("orderBy", {})
+        if "indexRuleName" not in order or order["sort"] == "SORT_DESC":
+            del document["limit"]
+            self._page(document)
+
     def _page(self, document):
         if self.random.random() < 0.5:
             document["limit"] = self.random.choice([1, 2, 3, 5, 10, 1000, 2**32 - 1])
         if self.random.random() < 0.2:
-            document["offset"] = self.random.choice([1, 2, 7])
+            document["offset"] = self.random.choice([1, 2, 7, 40, 5000, 2**32 - 1])
 
     def _group_by(self, document, groups):
         known = self._known(groups, self.world.tags, True)
@@ -285,27 +303,15 @@ class Asker:
         if kind > 0.65:
             document["orderBy"]["indexRuleName"] = self.random.choice(["rank", "label"])
 
-    def _condition(self):
-        kind = self.random.randrange(3)
-        if kind == 0:
-            return where("rank", self.random.choice([EQ, NE, LT, GT, LE, GE]), self.random.choice([0, 7, -3]))
-        if kind == 1:
-            return where("label", self.random.choice([EQ, NE]), self.random.choice(["alpha", "beta", ""]))
-        return where("label", IN, ["alpha", "Zeta"])
-
-    def _criteria(self):
-        kind = self.random.randrange(3)
-        entity = where("svc", IN, [f"s{number}" for number in range(self.random.randint(1, 4))])
-        if kind == 0:
-            return entity
-        return self._condition() if kind == 1 else both(entity, self._condition())
-
     # --------------------------------------------------------------- invalid
 
     def _spoil(self, asked, groups):
         """Makes the request one that is refused."""
         document = asked.document
         document.pop("criteria", None)
+        if self.random.random() < 0.5:
+            asked.refusal = self.random.choice([self._criteria, self._projection])(document, groups)
+            return
         document.setdefault("agg", {"function": "AGGREGATION_FUNCTION_SUM", "fieldName": "n"})
         if document.get("top", {}).get("fieldName", document["agg"]["fieldName"]) != document["agg"]["fieldName"]:
             del document["top"]
@@ -315,6 +321,20 @@ class Asker:
         if all("text" in self.world.fields[group] for group in groups):
             spoilers.append(self._text)
         asked.refusal = self.random.choice(spoilers)(document)
+
+    def _criteria(self, document, _groups):
+        document["criteria"], text = self.criteria.refused()
+        return text
+
+    def _projection(self, document, groups):
+        if "agg" in document and len(groups) > 1:
+            return self._criteria(document, groups)    # such names are left out
+        if len(groups) == 1 and self.random.random() < 0.5 and "fieldProjection" in document:
+            document["fieldProjection"]["names"].append("none")
+            return "field none not found in schema"
+        document.setdefault("tagProjection", {"tagFamilies": [{"name": "default", "tags": []}]})
+        document["tagProjection"]["tagFamilies"][0]["tags"].append("none")
+        return "none: tag is not defined"
 
     def _no_field(self, document):
         document["agg"]["fieldName"] = "none"

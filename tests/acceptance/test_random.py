@@ -4,7 +4,8 @@
     BYDB_RANDOM_QUERIES=20000    how many in all, 3000 if it is not set
     BYDB_RANDOM_SEED=7           of the first world; a failure names the seed of its world
 
-Every world is asked through liaisons in each mode of --aggregation, and some requests twice.
+Every world is asked through liaisons in each mode of --aggregation. Some requests are asked again twice, nodes
+answering in an order of chance and then in the opposite one: the same bytes must come.
 """
 import contextlib
 import json
@@ -21,6 +22,7 @@ from oracle import Oracle
 from oracle_groups import Combined, folded, of_stream, stream_request
 from proto import message, parse
 from random_world import Asker, World
+from traces import spans_of, tags_of
 
 QUERIES = int(os.environ.get("BYDB_RANDOM_QUERIES", 3000))
 SEED = int(os.environ.get("BYDB_RANDOM_SEED", 1))
@@ -28,6 +30,8 @@ PER_WORLD = 250
 WORLDS = max(1, -(-QUERIES // PER_WORLD))
 MODES = ("exact", "rows", "pushdown")
 SHOWN_FAILURES = 3
+AGAIN = 0.1      # of the requests are asked in other orders of arrival
+STEP_MS = 4      # from one node's answer to the next one's
 
 
 def options_of(seed):
@@ -80,9 +84,14 @@ def points_of(data, *left_out):
 
 
 def check_refused(client, request, refusal):
-    code, text = client.query_error(request)
-    assert code == grpc.StatusCode.UNKNOWN, text
-    assert refusal in text, f"{refusal!r} is not in {text!r}"
+    """A traced request whose execution fails tells it in the trace."""
+    code, found = client.query_error(request)
+    if code is None:
+        assert request.trace and found.trace.error and not found.data_points, found
+        found = " ".join(tags_of(span).get("error_msg", "") for span in spans_of(found.trace))
+    else:
+        assert code == grpc.StatusCode.UNKNOWN, found
+    assert refusal in found, f"{refusal!r} is not in {found!r}"
 
 
 def check_stream(scene, client, request, data):
@@ -95,23 +104,45 @@ def check_stream(scene, client, request, data):
     same_list(points_of(data), of_stream(request, everything, order_tag))
 
 
-def check_again(scene, client, request, data, pushes):
-    """The same answer comes, and nodes aggregate when they are expected to."""
+def without_trace(data):
+    response = parse("measure.v1.QueryResponse", data)
+    response.ClearField("trace")
+    return response.SerializeToString(deterministic=True)
+
+
+def in_turn(turns):
+    """Faults that make nodes answer one after the other, each group of each by itself."""
+    faults = {}
+    for place, (node, group) in enumerate(turns):
+        faults.setdefault(node, []).append({"group": group, "delay_ms": STEP_MS * place})
+    return faults
+
+
+def check_again(scene, client, request, data, pushes, chance):
+    """Whatever the order of arrival the same answer comes, and nodes aggregate when they are expected to."""
+    turns = [(node, group) for node in scene.nodes.names for group in request.groups]
+    chance.shuffle(turns)
     scene.nodes.control(clear=None)
-    assert client.query_bytes(request) == data, "the same question, another answer"
+    for order in (turns, turns[::-1]):
+        scene.nodes.control(fault=in_turn(order))
+        again = client.query_bytes(request)
+        assert without_trace(again) == without_trace(data), f"answers came in the order {order}: another answer"
+        assert request.trace or again == data
+    scene.nodes.control(fault={"*": None})
     partials = {entry["body"].get("aggReturnPartial", False)
                 for node in scene.nodes.stats().values() for entry in node["requests"]}
     assert partials == {pushes}, "nodes aggregate" if True in partials else "nodes do not aggregate"
 
 
-def check(scene, asked, mode, twice):
+def check(scene, asked, mode, chance):
     client, request = scene.clients[mode], message("measure.v1.QueryRequest", asked.document)
     if asked.refusal:
         check_refused(client, request, asked.refusal)
         return
     data = client.query_bytes(request)
-    if twice:
-        check_again(scene, client, request, data, scene.pushes(asked, mode))
+    assert parse("measure.v1.QueryResponse", data).HasField("trace") == request.trace
+    if chance.random() < AGAIN:
+        check_again(scene, client, request, data, scene.pushes(asked, mode), chance)
     if scene.pushes(asked, mode):
         Combined(scene.oracle, request).check(points_of(data))
     elif "agg" in asked.document:
@@ -128,9 +159,8 @@ def run(scene, count):
     for number in range(count):
         asked = asker.next()
         mode = scene.mode_of(asked, asker.random)
-        twice = asker.random.random() < 0.1
         try:
-            check(scene, asked, mode, twice)
+            check(scene, asked, mode, asker.random)
         except (AssertionError, grpc.RpcError) as why:
             failures.append(f"seed {scene.seed}, request {number}, --aggregation={mode}, "
                             f"{len(scene.nodes.names)} nodes\n{json.dumps(asked.document)}\n{why}")

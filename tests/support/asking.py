@@ -3,8 +3,8 @@
 from client import time_range
 from proto import message
 
-EQ, NE, LT, GT, LE, GE, IN, NOT_IN, MATCH = (f"BINARY_OP_{op}" for op in (
-    "EQ", "NE", "LT", "GT", "LE", "GE", "IN", "NOT_IN", "MATCH"))
+EQ, NE, LT, GT, LE, GE, HAVING, NOT_HAVING, IN, NOT_IN, MATCH = (f"BINARY_OP_{op}" for op in (
+    "EQ", "NE", "LT", "GT", "LE", "GE", "HAVING", "NOT_HAVING", "IN", "NOT_IN", "MATCH"))
 ASC, DESC = "SORT_ASC", "SORT_DESC"
 ALWAYS = time_range(0, 4_000_000_000_000)
 

@@ -21,7 +21,7 @@ NULL_KEY, KEY = (0, b""), 1
 FIELD_STRING, FIELD_BINARY = 1, 3
 FIELD_WITHOUT_NULL = {FIELD_STRING: "", FIELD_BINARY: b""}   # stored so when they are null
 
-(EQ, NE, LT, GT, LE, GE, _HAVING, _NOT_HAVING, IN, NOT_IN, MATCH) = range(1, 12)
+(EQ, NE, LT, GT, LE, GE, HAVING, NOT_HAVING, IN, NOT_IN, MATCH) = range(1, 12)
 LOGICAL_OR = 2
 
 
@@ -136,7 +136,12 @@ class Oracle:
         if condition.op == MATCH:
             rule = self.catalog.bound_rule(group, name, condition.name)
             return bool(_words(wanted, rule.analyzer) & _words(stored, rule.analyzer))
+        if condition.op == IN and isinstance(wanted, (str, int)):
+            wanted = [wanted]    # nodes take it for one of the entity's values
         terms = set(stored) if isinstance(stored, tuple) else {stored}
+        if condition.op in (HAVING, NOT_HAVING):
+            all_of = set(wanted) if kind.endswith("_array") else {wanted}
+            return (all_of <= terms) == (condition.op == HAVING)
         if condition.op in (IN, NOT_IN):
             return bool(terms & set(wanted)) == (condition.op == IN)
         if condition.op in (EQ, NE):
