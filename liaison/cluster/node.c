@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A node has at most one link that takes calls, and any number of older ones that only finish what
- * they began. Every event ends in one of three functions: connect, go_up, go_down.
- */
+/* Every event ends in one of three functions: connect, go_up, go_down. */
 #include "liaison/cluster/node.h"
 
 #include "liaison/cluster/backoff.h"
 #include "liaison/cluster/breaker.h"
 #include "liaison/cluster/node_call.h"
+#include "liaison/cluster/node_link.h"
 #include "liaison/cluster/node_metrics.h"
-#include "liaison/cluster/old_links.h"
-#include "liaison/cluster/probe.h"
-#include "liaison/cluster/trust.h"
+#include "liaison/cluster/pulse.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -20,11 +16,9 @@
 #include <sys/param.h>
 
 #define MODULE           "CLUSTER.NODE"
-#define PROBE_TIMEOUT_MS 2000
 #define FIRST_RETRY_MS   200
 #define LAST_RETRY_MS    3000 /* a node that is back is used again soon */
 #define BREAKER_RETRY_MS 1000
-#define LEAST_MESSAGE    ((size_t)256 << 20) /* of an answer, whatever the query budget */
 #define PATIENCE_NS      5000000000u /* a call that waited less says nothing about the node */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
@@ -39,12 +33,9 @@ struct node {
     int64_t since; /* ns since the epoch: of this state */
     int64_t down_at;
     unsigned frame_version; /* of its last answer; 0 = none yet */
-    struct link *link;      /* own; NULL when DOWN */
-    struct ssl_ctx_st *tls; /* own; of the last connection */
-    bool link_confirmed;    /* a probe has succeeded on it */
-    struct old_links old_links;
-    struct unary *probe; /* own; NULL = none on its way */
-    struct loop_timer probe_timer;
+    struct node_link link;
+    bool link_confirmed; /* a probe has succeeded on it */
+    struct pulse pulse;
     struct loop_timer retry_timer;
     struct backoff backoff;
     struct breaker breaker;
@@ -52,8 +43,6 @@ struct node {
     size_t call_count;
     struct node_metrics counts;
 };
-
-static bool connect_link(struct node *node);
 
 static const char *tier(const struct node *node)
 {
@@ -78,15 +67,6 @@ static void set_state(struct node *node, enum node_state state)
     }
 }
 
-/* The current link only finishes what it began. */
-static void retire_link(struct node *node)
-{
-    struct link *link = node->link;
-    node->link = NULL;
-    unary_cancel(&node->probe);
-    old_links_add(&node->old_links, link);
-}
-
 /* Down and up */
 
 static void note_down(struct node *node, const struct error *why)
@@ -105,11 +85,8 @@ static void go_down(struct node *node, const struct error *why)
 {
     note_down(node, why);
     breaker_probe_failed(&node->breaker);
-    loop_timer_stop(&node->probe_timer);
-    unary_cancel(&node->probe);
-    if (node->link != NULL) {
-        link_close(&node->link);
-    }
+    pulse_stop(&node->pulse);
+    node_link_close(&node->link, why);
     loop_timer_start(&node->retry_timer, backoff_next(&node->backoff));
     set_state(node, NODE_DOWN);
 }
@@ -118,7 +95,7 @@ static void schedule_probe(struct node *node)
 {
     const int64_t interval = node->setup.options->data_client_health_check_interval;
     if (interval > 0) {
-        loop_timer_start(&node->probe_timer, duration_ms(interval));
+        pulse_ask_later(&node->pulse, node->link.link, duration_ms(interval));
     }
 }
 
@@ -145,55 +122,57 @@ static void open_breaker(struct node *node)
               "circuit breaker open for node %s: %u queries in a row were not answered",
               node->member.name, node->breaker.failures);
     note_down(node, &why);
-    loop_timer_stop(&node->probe_timer);
-    if (node->link != NULL) {
-        retire_link(node);
-    }
+    pulse_stop(&node->pulse);
+    node_link_retire(&node->link, false);
     loop_timer_start(&node->retry_timer, BREAKER_RETRY_MS);
     set_state(node, NODE_DOWN);
 }
 
-/* Probes */
-
-static void on_probe(void *owner, struct msg *msg, const struct error *why)
+/* A node that falls silent gets no more calls; whether those in flight are lost is seen on the next
+ * link. One that says that it does not serve may finish what it began. */
+static void on_pulse(void *owner, const struct error *why)
 {
     struct node *node = owner;
-    struct error err;
-    node->probe = NULL;
-    const bool serving = probe_is_serving(msg, why, &err);
-    msg_release(&msg);
-    if (serving) {
+    if (why == NULL) {
         node->link_confirmed = true;
+        node_link_trust(&node->link);
         go_up(node);
-    } else {
-        go_down(node, &err);
-    }
-}
-
-static void probe(struct node *node)
-{
-    if (node->probe != NULL || node->link == NULL) {
         return;
     }
-    loop_timer_stop(&node->probe_timer);
-    node->probe = probe_ask(node->setup.loop, node->link,
-                            &(struct probe_options){.timeout_ms = PROBE_TIMEOUT_MS,
-                                                    .charge = node->setup.charge,
-                                                    .on_answer = on_probe,
-                                                    .owner = node});
-}
-
-static void run_probe_timer(struct loop_timer *timer)
-{
-    probe(container_of(timer, struct node, probe_timer));
+    const bool silent = why->code == ERROR_DEADLINE_EXCEEDED;
+    if (node->state == NODE_UP) {
+        node_link_retire(&node->link, silent);
+    } else if (silent) {
+        node_link_fail(&node->link, why);
+    }
+    go_down(node, why);
 }
 
 /* Connecting */
 
+/* False: it went down instead. */
+static bool make_link(struct node *node)
+{
+    struct error why;
+    node->link_confirmed = false;
+    if (!node_link_connect(&node->link, &why)) {
+        go_down(node, &why);
+        return false;
+    }
+    return true;
+}
+
+static void on_ready(void *owner)
+{
+    struct node *node = owner;
+    pulse_ask(&node->pulse, node->link.link);
+}
+
 /* The peer says goodbye: a second link takes over at once. Calls may wait for it to be ready. A
  * peer that says it before it was ever healthy gets the back-off instead. */
-static void on_draining(struct node *node)
+static void on_draining(void *owner)
 {
+    struct node *node = owner;
     struct error why;
     if (!node->link_confirmed) {
         error_set(&why, ERROR_UNAVAILABLE, "the node closes its connection (GOAWAY)");
@@ -202,61 +181,22 @@ static void on_draining(struct node *node)
     }
     log_info(node->setup.log, MODULE, "data node drains its connection; node=%s",
              node->member.name);
-    retire_link(node);
-    (void)connect_link(node);
+    pulse_stop(&node->pulse);
+    node_link_retire(&node->link, false);
+    (void)make_link(node);
 }
 
-static void on_link(void *owner, struct link *link, enum link_state state, const struct error *why)
+static void on_lost(void *owner, const struct error *why)
 {
     struct node *node = owner;
-    if (link != node->link) {
-        if (state == LINK_CLOSED) {
-            old_links_drop(&node->old_links, link);
-        }
-        return;
-    }
-    switch (state) {
-    case LINK_CONNECTING:
-        break;
-    case LINK_READY:
-        probe(node);
-        break;
-    case LINK_DRAINING:
-        on_draining(node);
-        break;
-    case LINK_CLOSED:
-        go_down(node, why);
-        break;
-    }
-}
-
-/* False: it went down instead. */
-static bool connect_link(struct node *node)
-{
-    static const struct link_events events = {.on_state = on_link};
-    const struct options *options = node->setup.options;
-    const size_t budget = (size_t)options->measure_vectorized_query_memory_mib << 20;
-    struct error why;
-    node->link_confirmed = false;
-    if (!trust_renew(&node->tls, options->data_client_tls, options->data_client_ca_cert, &why)) {
-        go_down(node, &why);
-        return false;
-    }
-    node->link = link_open(node->setup.loop,
-                           &(struct link_options){.address = node->member.address,
-                                                  .tls = node->tls,
-                                                  .connect_timeout_ms = PROBE_TIMEOUT_MS,
-                                                  .max_message_bytes = MAX(budget, LEAST_MESSAGE),
-                                                  .charge = node->setup.charge,
-                                                  .live = node->setup.live},
-                           &events, node);
-    return true;
+    node_link_fail(&node->link, why);
+    go_down(node, why);
 }
 
 static void run_retry_timer(struct loop_timer *timer)
 {
     struct node *node = container_of(timer, struct node, retry_timer);
-    if (connect_link(node)) {
+    if (make_link(node)) {
         set_state(node, NODE_PROBING);
     }
 }
@@ -286,7 +226,7 @@ static void judge(struct node *node, const struct node_call *call, const struct 
     if (breaker_failed(&node->breaker)) {
         open_breaker(node);
     } else {
-        probe(node);
+        pulse_ask(&node->pulse, node->link.link);
     }
 }
 
@@ -296,7 +236,7 @@ void node_call_ended(struct node *node, struct node_call *call, const struct err
     TAILQ_REMOVE(&node->calls, call, entry);
     node->call_count--;
     node_metrics_ended(&node->counts, loop_now(node->setup.loop) - call->started);
-    old_links_sweep(&node->old_links);
+    node_link_sweep(&node->link);
     if (!cancelled) {
         judge(node, call, why);
     }
@@ -313,7 +253,7 @@ node_send(struct node *node, const struct node_call_options *options,
     node->call_count++;
     node_metrics_began(&node->counts);
     if (node->state == NODE_UP) {
-        node_call_start(call, node->link, options, tier(node));
+        node_call_start(call, node->link.link, options, tier(node));
         return call;
     }
     error_set(&why, ERROR_UNAVAILABLE,
@@ -329,6 +269,8 @@ node_send(struct node *node, const struct node_call_options *options,
 
 struct node *node_open(const struct node_setup *setup, const struct member *member)
 {
+    static const struct node_link_events link_events = {
+        .on_ready = on_ready, .on_draining = on_draining, .on_lost = on_lost};
     struct node *node = own_array(1, sizeof *node);
     node->setup = *setup;
     member_copy(member, &node->member);
@@ -339,9 +281,15 @@ struct node *node_open(const struct node_setup *setup, const struct member *memb
                                      .factor = 2,
                                      .jitter_percent = 20,
                                      .seed = loop_now(setup->loop) ^ (uintptr_t)node};
-    old_links_init(&node->old_links, setup->loop);
+    node->link = (struct node_link){.setup = &node->setup,
+                                    .address = node->member.address,
+                                    .events = &link_events,
+                                    .owner = node};
+    node_link_init(&node->link);
+    node->pulse = (struct pulse){
+        .loop = setup->loop, .charge = setup->charge, .on_answer = on_pulse, .owner = node};
+    pulse_init(&node->pulse);
     TAILQ_INIT(&node->calls);
-    loop_timer_init(&node->probe_timer, setup->loop, run_probe_timer);
     loop_timer_init(&node->retry_timer, setup->loop, run_retry_timer);
     node_metrics_init(&node->counts, setup->metrics, &node->member);
     loop_timer_start(&node->retry_timer, 0); /* from the loop, as whatever comes of it */
@@ -351,8 +299,8 @@ struct node *node_open(const struct node_setup *setup, const struct member *memb
 static void reap(void *object)
 {
     struct node *node = object;
+    node_link_free_tls(&node->link);
     member_fini(&node->member);
-    tls_free(&node->tls);
     free(node);
 }
 
@@ -380,13 +328,9 @@ void node_close(struct node **node)
         return;
     }
     end_calls(closed);
-    unary_cancel(&closed->probe);
-    loop_timer_fini(&closed->probe_timer);
+    pulse_fini(&closed->pulse);
     loop_timer_fini(&closed->retry_timer);
-    if (closed->link != NULL) {
-        link_close(&closed->link);
-    }
-    old_links_fini(&closed->old_links);
+    node_link_fini(&closed->link);
     if (closed->state == NODE_UP) {
         node_metrics_up(&closed->counts, false);
     }
@@ -449,5 +393,5 @@ size_t node_calls(const struct node *node)
 
 size_t node_links(const struct node *node)
 {
-    return old_links_count(&node->old_links) + (node->link == NULL ? 0 : 1);
+    return node_link_count(&node->link);
 }

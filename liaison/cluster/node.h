@@ -5,7 +5,8 @@
  *     DOWN ─connect─▶ PROBING ─SERVING─▶ UP ─probe failed, link lost─▶ DOWN (after the back-off)
  *
  * All of that happens off the query path: a query asks only nodes that are UP, and a call in
- * flight ends when its link breaks, its deadline passes, or a probe of the node fails.
+ * flight ends when its link breaks or its deadline passes. A node from which nothing comes during a
+ * probe is DOWN; what is in flight ends when it does not answer on a new connection either.
  *
  * A node that says goodbye in an orderly way (GOAWAY) stays UP: the calls begun go on over the old
  * link, new ones over a second one.

@@ -59,14 +59,21 @@ static const char *go_name(enum error_code code)
     return (size_t)code < sizeof names / sizeof names[0] ? names[code] : "Unknown";
 }
 
-/* As the Go liaison shows a failed RPC; what admit said, and the end without an answer, stay. */
+/* As the Go liaison shows a failed RPC, and which node it was; what admit said, and the end without
+ * an answer, stay. */
 static void rpc_error(const struct node_call *call, const struct error *status, struct error *why)
 {
+    const struct node *node = call->node;
     if (call->refused || (status->code == ERROR_UNAVAILABLE && strcmp(status->text, "EOF") == 0)) {
         *why = *status;
     } else if (status->code == ERROR_DEADLINE_EXCEEDED) {
         error_set(why, status->code,
                   "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
+    } else if (status->code == ERROR_UNAVAILABLE && node != NULL) {
+        error_set(why, status->code,
+                  "rpc error: code = Unavailable desc = data node %s (%s) was lost: %s; try again: "
+                  "while it is away, other nodes are asked alone",
+                  node_name(node), node_address(node), status->text);
     } else {
         error_set(why, status->code, "rpc error: code = %s desc = %s", go_name(status->code),
                   status->text);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -43,12 +44,40 @@ void old_links_fini(struct old_links *links)
     }
 }
 
-void old_links_add(struct old_links *links, struct link *link)
+void old_links_add(struct old_links *links, struct link *link, bool doubted)
 {
     struct old_link *old = own_array(1, sizeof *old);
     old->link = link;
+    old->doubted_at = doubted ? loop_now(links->loop) : 0;
     LIST_INSERT_HEAD(&links->list, old, entry);
     old_links_sweep(links);
+}
+
+void old_links_trust(struct old_links *links)
+{
+    struct old_link *old;
+    LIST_FOREACH (old, &links->list, entry) {
+        old->doubted_at = 0;
+    }
+}
+
+void old_links_fail(struct old_links *links, const struct error *why)
+{
+    struct old_link *next;
+    for (struct old_link *old = LIST_FIRST(&links->list); old != NULL; old = next) {
+        next = LIST_NEXT(old, entry);
+        if (old->doubted_at == 0) {
+            continue;
+        }
+        if (link_heard_at(old->link) > old->doubted_at) {
+            old->doubted_at = loop_now(links->loop);
+            continue;
+        }
+        struct error lost = {.code = ERROR_UNAVAILABLE};
+        memcpy(lost.text, why->text, sizeof lost.text);
+        link_fail(&old->link, &lost);
+        drop(old);
+    }
 }
 
 void old_links_sweep(struct old_links *links)

@@ -8,7 +8,9 @@
 
 struct old_link {
     LIST_ENTRY(old_link) entry;
-    struct link *link; /* own */
+    struct link *link;   /* own */
+    uint64_t doubted_at; /* loop_now; its peer had fallen silent, whether it lives is to be seen; 0
+                            = not doubted */
 };
 
 struct old_links {
@@ -20,7 +22,11 @@ struct old_links {
 void old_links_init(struct old_links *links, struct loop *loop);
 /* Closes all; their calls end with UNAVAILABLE. The memory must outlive this loop turn. */
 void old_links_fini(struct old_links *links);
-void old_links_add(struct old_links *links, struct link *link /* take */);
+void old_links_add(struct old_links *links, struct link *link /* take */, bool doubted);
+/* What becomes of the doubted ones: their calls go on, or end with why (UNAVAILABLE), unless
+ * something has come since. */
+void old_links_trust(struct old_links *links);
+void old_links_fail(struct old_links *links, const struct error *why);
 /* A call has ended somewhere: perhaps one of them is done. */
 void old_links_sweep(struct old_links *links);
 /* This one is broken. A link that is not in the list is left alone. */

@@ -8,7 +8,8 @@ struct unary *probe_ask(struct loop *loop, struct link *link, const struct probe
 {
     struct unary_options unary = {
         .call = {.path = "/grpc.health.v1.Health/Check",
-                 .deadline = loop_now(loop) + options->timeout_ms * 1000000,
+                 .deadline =
+                     options->timeout_ms == 0 ? 0 : loop_now(loop) + options->timeout_ms * 1000000,
                  .charge = options->charge},
         .on_answer = options->on_answer,
         .owner = options->owner,

@@ -5,7 +5,7 @@
 #include "liaison/cluster/unary.h"
 
 struct probe_options {
-    uint64_t timeout_ms;
+    uint64_t timeout_ms;   /* 0 = whoever asks keeps the time */
     bool with_credentials; /* sends username and password, both empty, as discovery does */
     struct charge *charge; /* borrow: outlives the answer */
     void (*on_answer)(void *owner, struct msg *msg /* take */, const struct error *why);

@@ -6,7 +6,7 @@
 #include "liaison/cluster/schema_session.h"
 
 #include "liaison/cluster/backoff.h"
-#include "liaison/cluster/probe.h"
+#include "liaison/cluster/pulse.h"
 #include "liaison/cluster/schema_list.h"
 #include "liaison/cluster/schema_watch.h"
 #include "liaison/cluster/trust.h"
@@ -18,7 +18,6 @@
 
 #define MODULE            "SCHEMA"
 #define CONNECT_MS        5000
-#define HEALTH_TIMEOUT_MS 2000
 #define HEALTH_DEFAULT_MS 10000
 #define FIRST_RETRY_MS    1000
 #define LAST_RETRY_MS     30000
@@ -36,8 +35,7 @@ struct schema_session {
     struct schema_watch *watch; /* own; NULL when DOWN, or when the server cannot watch */
     LIST_HEAD(, schema_list) lists;
     size_t lists_left; /* of the first five */
-    struct unary *health;
-    struct loop_timer health_timer;
+    struct pulse pulse;
     struct loop_timer retry_timer;
     struct backoff backoff;
 };
@@ -52,8 +50,7 @@ static void drop_link(struct schema_session *session)
         schema_list_close(&list);
     }
     schema_watch_close(&session->watch);
-    unary_cancel(&session->health);
-    loop_timer_stop(&session->health_timer);
+    pulse_stop(&session->pulse);
     if (session->link != NULL) {
         link_close(&session->link);
     }
@@ -188,36 +185,22 @@ static void open_lists(struct schema_session *session)
 
 /* Health */
 
-static void on_health(void *owner, struct msg *msg, const struct error *why)
+static void on_pulse(void *owner, const struct error *why)
 {
     struct schema_session *session = owner;
-    struct error err;
-    session->health = NULL;
-    const bool serving = probe_is_serving(msg, why, &err);
-    msg_release(&msg);
-    if (serving) {
+    if (why == NULL) {
         schedule_health(session);
     } else {
-        go_down(session, &err);
+        go_down(session, why);
     }
-}
-
-static void run_health_timer(struct loop_timer *timer)
-{
-    struct schema_session *session = container_of(timer, struct schema_session, health_timer);
-    session->health = probe_ask(session->setup.loop, session->link,
-                                &(struct probe_options){.timeout_ms = HEALTH_TIMEOUT_MS,
-                                                        .charge = session->setup.charge,
-                                                        .on_answer = on_health,
-                                                        .owner = session});
 }
 
 static void schedule_health(struct schema_session *session)
 {
     const int64_t interval = session->setup.options->schema_property_client_health_check_interval;
     if (interval >= 0) {
-        loop_timer_start(&session->health_timer,
-                         interval == 0 ? HEALTH_DEFAULT_MS : duration_ms(interval));
+        pulse_ask_later(&session->pulse, session->link,
+                        interval == 0 ? HEALTH_DEFAULT_MS : duration_ms(interval));
     }
 }
 
@@ -285,7 +268,9 @@ struct schema_session *schema_session_open(const struct schema_session_setup *se
                                         .jitter_percent = 20,
                                         .seed = loop_now(setup->loop) ^ (uintptr_t)session};
     LIST_INIT(&session->lists);
-    loop_timer_init(&session->health_timer, setup->loop, run_health_timer);
+    session->pulse = (struct pulse){
+        .loop = setup->loop, .charge = setup->charge, .on_answer = on_pulse, .owner = session};
+    pulse_init(&session->pulse);
     loop_timer_init(&session->retry_timer, setup->loop, run_retry_timer);
     session->state = SCHEMA_SESSION_LISTING;
     loop_timer_start(&session->retry_timer, 0); /* from the loop, as whatever comes of it */
@@ -309,7 +294,7 @@ void schema_session_close(struct schema_session **session)
         return;
     }
     drop_link(closed);
-    loop_timer_fini(&closed->health_timer);
+    pulse_fini(&closed->pulse);
     loop_timer_fini(&closed->retry_timer);
     loop_reap(closed->setup.loop, closed, reap);
 }

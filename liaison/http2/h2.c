@@ -41,6 +41,11 @@ bool h2_is_blocked(const struct h2 *h2)
     return h2->gather != NULL && !gather_is_empty(h2->gather);
 }
 
+uint64_t h2_heard_at(const struct h2 *h2)
+{
+    return io_is_unread(&h2->io) ? loop_now(h2->loop) : h2->heard_at;
+}
+
 static void keep_reason(struct h2 *h2, const struct error *why)
 {
     if (h2->why.code == ERROR_NONE) {
@@ -231,6 +236,7 @@ static void receive(struct h2 *h2)
         h2_close(h2, &err);
         return;
     }
+    h2->heard_at = loop_now(h2->loop);
     const ssize_t eaten =
         h2->terminated ? n : nghttp2_session_mem_recv(h2->session, buf, (size_t)n);
     if (h2->state == H2_CLOSED) {

@@ -50,6 +50,7 @@ struct h2 {
     enum h2_state state;
     bool terminated;   /* h2_terminate was called: nothing is read any more */
     uint64_t moved_at; /* loop_now when the socket last took bytes or had nothing to take */
+    uint64_t heard_at; /* loop_now when bytes were last read; 0 = never */
     struct error why;  /* the first reason to end, if one was given */
     char note[160];    /* what nghttp2 last complained about */
 };
@@ -73,6 +74,8 @@ void h2_note(struct h2 *h2, const char *text, size_t len);
 /* Bytes wait because the socket takes no more. */
 bool h2_is_blocked(const struct h2 *h2);
 bool h2_is_closed(const struct h2 *h2);
+/* loop_now when the peer last showed life: bytes came, or lie in the socket unread; 0 = never. */
+uint64_t h2_heard_at(const struct h2 *h2);
 /* What a callback of nghttp2 returns: 0, or that nothing may follow. */
 int h2_verdict(const struct h2 *h2);
 

@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -224,6 +225,12 @@ ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
 bool io_has_more(const struct io *io)
 {
     return io->ssl != NULL && SSL_has_pending(io->ssl);
+}
+
+bool io_is_unread(const struct io *io)
+{
+    int waiting = 0;
+    return io->fd >= 0 && ioctl(io->fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
 ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err)

@@ -39,6 +39,8 @@ bool io_wants_write(const struct io *io);
 ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err);
 /* Bytes have been taken off the socket that io_read did not return yet. */
 bool io_has_more(const struct io *io);
+/* Bytes lie in the socket that io_read was not called for yet. */
+bool io_is_unread(const struct io *io);
 /* Bytes of the front of the list that were written (at least 1), IO_AGAIN, IO_BROKEN. After
  * IO_AGAIN the same bytes must come first again. */
 ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err);

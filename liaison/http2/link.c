@@ -112,20 +112,12 @@ static void on_closed(struct h2 *h2, const struct error *why)
 static void on_closing(struct loop_task *task)
 {
     struct link *link = container_of(task, struct link, closing);
-    struct error why;
-    error_set(&why, ERROR_UNAVAILABLE, "the connection to %s was closed here",
-              link->host.authority);
-    end_calls(link, &why);
+    end_calls(link, &link->host.h2.why);
     loop_reap(link->host.h2.loop, link, link_free);
 }
 
-void link_close(struct link **link)
+static void abandon(struct link *closed)
 {
-    struct link *closed = *link;
-    *link = NULL;
-    if (closed == NULL) {
-        return;
-    }
     closed->abandoned = true;
     closed->events = (struct link_events){0};
     if (closed->state != LINK_CLOSED) {
@@ -134,6 +126,29 @@ void link_close(struct link **link)
     dial_cancel(&closed->dial);
     h2_cut(&closed->host.h2);
     loop_defer(closed->host.h2.loop, &closed->closing);
+}
+
+void link_fail(struct link **link, const struct error *why)
+{
+    struct link *closed = *link;
+    *link = NULL;
+    if (closed == NULL) {
+        return;
+    }
+    if (closed->host.h2.why.code == ERROR_NONE) {
+        closed->host.h2.why = *why;
+    }
+    abandon(closed);
+}
+
+void link_close(struct link **link)
+{
+    struct error why;
+    if (*link != NULL) {
+        error_set(&why, ERROR_UNAVAILABLE, "the connection to %s was closed here",
+                  (*link)->host.authority);
+        link_fail(link, &why);
+    }
 }
 
 static void on_guard(struct loop_timer *timer)
@@ -235,6 +250,11 @@ struct link *link_open(struct loop *loop, const struct link_options *options,
 enum link_state link_state(const struct link *link)
 {
     return link->state;
+}
+
+uint64_t link_heard_at(const struct link *link)
+{
+    return h2_heard_at(&link->host.h2);
 }
 
 size_t link_calls(const struct link *link)

@@ -51,8 +51,13 @@ struct link *link_open(struct loop *loop, const struct link_options *options,
                        const struct link_events *events, void *owner /* borrow */);
 enum link_state link_state(const struct link *link);
 size_t link_calls(const struct link *link);
+/* loop_now when the peer last showed life: bytes of whatever came, or lie unread; 0 = never. */
+uint64_t link_heard_at(const struct link *link);
 /* Ends open calls with UNAVAILABLE (their on_end comes from the loop); no on_state any more. */
 void link_close(struct link **link);
+/* The same; its calls end with `why`, unless the connection had failed already and they end with
+ * that. */
+void link_fail(struct link **link, const struct error *why);
 
 struct call_events {
     void (*on_message)(void *owner, struct call *call, struct msg *msg /* take */);
