@@ -21,7 +21,9 @@ from fixtures import require_binary, running, serving
 from oracle import Oracle
 from oracle_groups import Combined, folded, of_stream, stream_request
 from proto import message, parse
-from random_world import Asker, World
+from random_asker import Asker
+from random_world import World
+from topn_oracle import TopNOracle
 from traces import spans_of, tags_of
 
 QUERIES = int(os.environ.get("BYDB_RANDOM_QUERIES", 3000))
@@ -29,7 +31,9 @@ SEED = int(os.environ.get("BYDB_RANDOM_SEED", 1))
 PER_WORLD = 250
 WORLDS = max(1, -(-QUERIES // PER_WORLD))
 MODES = ("exact", "rows", "pushdown")
+TOPN_OF = {"exact": "distinct", "rows": "range", "pushdown": "distinct"}
 SHOWN_FAILURES = 3
+TOPNS = 0.12     # of the requests are TopN
 AGAIN = 0.1      # of the requests are asked in other orders of arrival
 STEP_MS = 4      # from one node's answer to the next one's
 
@@ -44,8 +48,9 @@ def options_of(seed):
 class Scene:
     def __init__(self, seed, nodes, world, clients):
         self.seed, self.nodes, self.world, self.clients = seed, nodes, world, clients
-        self.oracle = Oracle()
+        self.oracle, self.topn_oracle = Oracle(), TopNOracle()
         world.load(self.oracle)
+        world.load(self.topn_oracle)
 
     def pushes(self, asked, mode):
         """Do nodes aggregate? In mode exact only where no row can lie on two of them."""
@@ -58,6 +63,8 @@ class Scene:
 
     def mode_of(self, asked, chance):
         """Partials are not asked for where they count rows twice."""
+        if asked.topn:
+            return chance.choice(MODES)
         return chance.choice(MODES if self.pushes(asked, "pushdown") else MODES[:2])
 
 
@@ -70,7 +77,8 @@ def scene_of(seed):
     with contextlib.ExitStack() as open_:
         sample, first = open_.enter_context(running(node_options, [versions], before=world.insert))
         liaisons = {mode: first if mode == "exact" else
-                    open_.enter_context(serving(sample, [versions, f"--aggregation={mode}"])) for mode in MODES}
+                    open_.enter_context(serving(sample, [versions, f"--aggregation={mode}", f"--topn={TOPN_OF[mode]}"]))
+                    for mode in MODES}
         yield Scene(seed, sample, world, {mode: open_.enter_context(liaison.client())
                                           for mode, liaison in liaisons.items()})
 
@@ -104,6 +112,39 @@ def check_stream(scene, client, request, data):
     same_list(points_of(data), of_stream(request, everything, order_tag))
 
 
+def check_topn(scene, asked, mode, chance):
+    client, request = scene.clients[mode], message("measure.v1.TopNRequest", asked.document)
+    wanted = scene.topn_oracle.answer(request, TOPN_OF[mode] == "range")
+    kind = "float" if scene.topn_oracle.is_float(request) else "int"
+    response = client.topn(request)
+    assert response.HasField("trace") == request.trace and not response.trace.error
+    assert len(response.lists) == (1 if wanted else 0)
+    got = items_of(response)
+    assert [tuple(_plain(tag.value) for tag in item.entity) for item in got] == [entity for _, entity, _ in wanted]
+    assert [_plain(item.value) for item in got] == [value for *_, value in wanted]
+    assert {item.value.WhichOneof("value") for item in got} <= {kind}
+    if chance.random() < AGAIN:
+        turns = turns_of(scene, request)
+        chance.shuffle(turns)
+        for order in (turns, turns[::-1]):
+            scene.nodes.control(fault=in_turn(order))
+            assert items_of(client.topn(request)) == got, f"answers came in the order {order}: another answer"
+        scene.nodes.control(fault={"*": None})
+
+
+def items_of(response):
+    return [item for found in response.lists for item in found.items]
+
+
+def _plain(value):
+    kind = value.WhichOneof("value")
+    return None if kind == "null" else getattr(value, kind).value
+
+
+def turns_of(scene, request):
+    return [(node, group) for node in scene.nodes.names for group in dict.fromkeys(request.groups)]
+
+
 def without_trace(data):
     response = parse("measure.v1.QueryResponse", data)
     response.ClearField("trace")
@@ -120,7 +161,7 @@ def in_turn(turns):
 
 def check_again(scene, client, request, data, pushes, chance):
     """Whatever the order of arrival the same answer comes, and nodes aggregate when they are expected to."""
-    turns = [(node, group) for node in scene.nodes.names for group in request.groups]
+    turns = turns_of(scene, request)
     chance.shuffle(turns)
     scene.nodes.control(clear=None)
     for order in (turns, turns[::-1]):
@@ -135,6 +176,9 @@ def check_again(scene, client, request, data, pushes, chance):
 
 
 def check(scene, asked, mode, chance):
+    if asked.topn:
+        check_topn(scene, asked, mode, chance)
+        return
     client, request = scene.clients[mode], message("measure.v1.QueryRequest", asked.document)
     if asked.refusal:
         check_refused(client, request, asked.refusal)
@@ -157,7 +201,7 @@ def run(scene, count):
     """Texts of failures."""
     asker, failures = Asker(scene.world), []
     for number in range(count):
-        asked = asker.next()
+        asked = asker.topn() if asker.random.random() < TOPNS else asker.next()
         mode = scene.mode_of(asked, asker.random)
         try:
             check(scene, asked, mode, asker.random)

@@ -6,11 +6,13 @@ points)`. Of a series the last value in an interval counts, as the write side ke
 """
 import collections
 import dataclasses
-import statistics
+
+from oracle_groups import total
 
 MINUTE = 60_000_000_000
 MEAN, MAX, MIN, COUNT, SUM = range(1, 6)
 DESC, ASC = 1, 2
+FLOAT = "FIELD_TYPE_FLOAT"
 
 
 @dataclasses.dataclass
@@ -23,13 +25,14 @@ class TopNOracle:
     """`rules` and `values`: {(group, rule): Rule}, {(group, measure): {entity: {interval: {field: value}}}}."""
 
     def __init__(self):
-        self._entities, self.rules = {}, {}
+        self._entities, self._types, self.rules = {}, {}, {}
         self.values = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(dict)))
 
     def load(self, kind, document):
         key = document["metadata"].get("group"), document["metadata"]["name"]
         if kind == "measure":
             self._entities[key] = document["entity"]["tagNames"]
+            self._types[key] = {field["name"]: field["fieldType"] for field in document["fields"]}
         if kind == "topNAggregation":
             self.rules[key] = Rule(document["sourceMeasure"]["name"], document["fieldName"])
 
@@ -37,29 +40,40 @@ class TopNOracle:
         series = self.values[group, measure]
         for point in points:
             tags = {name: value for (_, name), value in point.tags.items()}
-            entity = tuple(tags[name] for name in self._entities[group, measure])
+            entity = tuple(None if tags[name] == "" else tags[name] for name in self._entities[group, measure])
             series[entity][point.timestamp // MINUTE * MINUTE].update(point.fields)
+
+    def is_float(self, request):
+        rules = [(group, self.rules[group, request.name]) for group in request.groups]
+        return any(self._types[group, rule.source][rule.field] == FLOAT for group, rule in rules)
 
     def answer(self, request, by_time):
         """[(group, entity, value)], best first. `by_time`: the function is taken over the intervals, otherwise over
         the best single value."""
-        found = []
+        found, floats = [], self.is_float(request)
         better = max if request.field_value_sort == DESC else min
         sign = -1 if request.field_value_sort == DESC else 1
-        begin, end = (moment.ToNanoseconds() for moment in (request.time_range.begin, request.time_range.end))
         for place, group in enumerate(dict.fromkeys(request.groups)):
-            rule = self.rules[group, request.name]
-            for entity, times in self.values[group, rule.source].items():
-                values = [fields[rule.field] for time, fields in times.items() if begin <= time <= end]
-                if values:
-                    best = better(values)
-                    value = fold(request.agg, values if by_time else [best])
-                    found.append((sign * value, sign * best, entity, place, group, value))
-        return [(group, entity, value) for *_, entity, _, group, value in sorted(found)[:request.top_n]]
+            for entity, values in self._values(group, request, floats):
+                best = better(values)
+                value = total(request.agg, values if by_time else [best], floats)
+                found.append((sign * value, sign * best, _ordered(entity), place, group, entity, value))
+        return [found[-3:] for found in sorted(found, key=lambda entry: entry[:4])[:request.top_n]]
+
+    def _values(self, group, request, floats):
+        """(entity, its values in the range)"""
+        rule = self.rules[group, request.name]
+        names = self._entities[group, rule.source]
+        wanted = {condition.name: getattr(condition.value, condition.value.WhichOneof("value")).value
+                  for condition in request.conditions}
+        begin, end = (moment.ToNanoseconds() for moment in (request.time_range.begin, request.time_range.end))
+        for entity, times in self.values[group, rule.source].items():
+            values = [fields[rule.field] for time, fields in times.items() if begin <= time <= end]
+            values = [float(value) if floats else value for value in values if value is not None]
+            if values and wanted.items() <= dict(zip(names, entity)).items():
+                yield entity, values
 
 
-def fold(function, values):
-    if function == MEAN:
-        mean = statistics.fmean(values) if isinstance(values[0], float) else sum(values) // len(values)
-        return max(mean, type(values[0])(1))
-    return {MAX: max, MIN: min, COUNT: len, SUM: sum}[function](values)
+def _ordered(entity):
+    """Null comes first."""
+    return [(value is not None, value.encode() if isinstance(value, str) else value or 0) for value in entity]
