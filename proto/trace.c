@@ -3,10 +3,12 @@
 
 #include "frame/wire.h"
 #include "proto/pbw.h"
+#include "proto/utf8.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define NS_PER_SECOND 1000000000
@@ -127,6 +129,19 @@ static struct piece *take_place(struct trace *trace, struct trace_span *parent)
     return pieces_add(siblings, trace->arena, slice_of(NULL, 0));
 }
 
+/* A text that was cut may end within a character, and one of a node may hold anything: clients
+ * refuse the whole answer for it. */
+static struct slice readable(struct arena *arena, struct slice text)
+{
+    if (utf8_valid(text)) {
+        return text;
+    }
+    char *replaced = utf8_replace(text);
+    struct slice copy = arena_copy(arena, slice_str(replaced));
+    free(replaced);
+    return copy;
+}
+
 static struct slice print(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
@@ -135,7 +150,7 @@ static struct slice print(struct arena *arena, const char *format, va_list argum
     char text[4096];
     int len = vsnprintf(text, sizeof text, format, arguments);
     size_t used = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
-    return arena_copy(arena, slice_of(text, used));
+    return readable(arena, arena_copy(arena, slice_of(text, used)));
 }
 
 struct trace_span *trace_span(struct trace *trace, struct trace_span *parent, int64_t now,
@@ -162,6 +177,7 @@ void trace_tag_bytes(struct trace_span *span, const char *key, struct slice valu
         return;
     }
     struct slice name = slice_str(key);
+    value = readable(span->trace->arena, value);
     size_t len = pbw_bytes_size(1, name.len) + pbw_bytes_size(2, value.len);
     uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(4, len), 1);
     uint8_t *at = pbw_varint(pbw_key(start, 4, PBW_BYTES), len);

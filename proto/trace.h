@@ -31,7 +31,7 @@ struct trace_span *trace_span(struct trace *trace, struct trace_span *parent, in
 
 void trace_tag(struct trace_span *span, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for bytes that may hold anything; not cut. */
+/* The same for bytes that may hold anything; not cut. Bytes that are not UTF-8 are replaced. */
 void trace_tag_bytes(struct trace_span *span, const char *key, struct slice value);
 
 /* Marks span and trace as failed, and adds the tag error_msg; only the first time. */

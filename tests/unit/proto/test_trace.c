@@ -110,6 +110,24 @@ START_TEST(a_nodes_spans_become_children)
 }
 END_TEST
 
+/* Clients of proto3 refuse a message for one bad string. */
+START_TEST(texts_are_utf8)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "of %s", "\xc3");
+    trace_tag(root, "cut", "%.2s", "x\xc3\xbc");
+    trace_tag_bytes(root, "bytes", slice_of("a\xff\0b", 4));
+    trace_fail(root, "why \xe2\x82");
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    const Banyandb__Common__V1__Span *span = read->spans[0];
+    ck_assert_str_eq(span->message, "of \xef\xbf\xbd");
+    ck_assert_str_eq(span->tags[0]->value, "x\xef\xbf\xbd");
+    ck_assert_str_eq(span->tags[2]->value, "why \xef\xbf\xbd\xef\xbf\xbd");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
 START_TEST(too_many_children_are_counted)
 {
     struct trace *trace = trace_open(&arena, 5);
@@ -149,6 +167,7 @@ int main(void)
     tcase_add_test(tcase, a_tree_of_two_levels);
     tcase_add_test(tcase, a_failure_is_told_once);
     tcase_add_test(tcase, a_nodes_spans_become_children);
+    tcase_add_test(tcase, texts_are_utf8);
     tcase_add_test(tcase, too_many_children_are_counted);
     tcase_add_test(tcase, an_untraced_query_costs_nothing);
     suite_add_tcase(suite, tcase);
