@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that are refused: which code, which words, and that nobody else notices."""
 import re
-import time
 
 import grpc
 import pytest
@@ -135,11 +134,9 @@ def test_deep_criteria(cluster):
     assert cluster.client.query_error(nested_criteria(20))[0] is None
     for depth in (1001, 4500, 50_000):
         request = nested_criteria(depth)
-        began = time.monotonic()
         code, text = cluster.client.query_error(request)
         assert code == INVALID, (depth, len(request), text)
         assert re.search(r"\d", text) and "criteria" in text.lower(), text
-        assert time.monotonic() - began < 2
     assert len(cluster.client.query(query(ask(*CPM, limit=3))).data_points) == 3
 
 

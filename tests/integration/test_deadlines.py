@@ -47,7 +47,7 @@ def test_the_deadline_passes(cluster):
     began = time.monotonic()
     code, _ = cluster.client.query_error(WHOLE, timeout=0.5)
     assert code == grpc.StatusCode.DEADLINE_EXCEEDED
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10, "not the broadcast's 15 s"
     wait_until(lambda: cluster.nodes.stats()["d1"]["cancelled_unanswered"] == 1, what="the node's call ending")
 
 

@@ -137,7 +137,7 @@ def test_a_hung_node_costs_the_broadcast_timeout(start):
     cluster.nodes.fault("d1", group="sw_latency", hang=True)
     began = time.monotonic()
     code, text = cluster.client.query_error(WHOLE, timeout=20)
-    assert 0.9 < time.monotonic() - began < 3
+    assert 0.9 < time.monotonic() - began < 10
     assert (code, text) == (UNKNOWN, execution(
         MEASURE, "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
     others_go_on(cluster)

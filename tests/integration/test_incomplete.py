@@ -217,11 +217,11 @@ def test_a_node_that_left_is_missed_for_a_while(start):
 
 def test_slow_copies_are_not_waited_for(start):
     cluster = start(THREE, ["--skip-slow-replicas"])
-    cluster.nodes.fault("d1", delay_ms=4000)
+    cluster.nodes.fault("d1", delay_ms=8000)
     began = time.monotonic()
     assert asked(cluster, lately()) == (CPM_ROWS, None)
-    assert time.monotonic() - began < 3, "it waited for the slow one"
+    assert time.monotonic() - began < 7, "it waited for the slow one"
     began = time.monotonic()
     assert asked(cluster, lately(LATENCY)) == (LATENCY_ROWS, None)
-    assert time.monotonic() - began > 3, "nobody else has these rows"
+    assert time.monotonic() - began > 7, "nobody else has these rows"
     cluster.liaison.expect_nothing_alive()

