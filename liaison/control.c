@@ -138,6 +138,15 @@ static void on_publish(struct loop_timer *timer)
     loop_timer_start(timer, PUBLISH_MS);
 }
 
+/* The main thread's heap is the one that a trim does all of. */
+static void open_slack(struct control *control)
+{
+    control->slack = slack_open(control->loop);
+    for (size_t i = 0; i < control->setup.executor_count; i++) {
+        slack_watch(control->slack, executor_loop(control->setup.executors[i]));
+    }
+}
+
 struct control *control_open(const struct control_setup *setup, struct error *err)
 {
     struct control *control = own_array(1, sizeof *control);
@@ -145,7 +154,7 @@ struct control *control_open(const struct control_setup *setup, struct error *er
     control->charge.shared = &setup->budget->held;
     control->loop = loop_new("control");
     control->shard = metrics_shard(setup->metrics);
-    control->slack = slack_open(control->loop);
+    open_slack(control);
     loop_timer_init(&control->publish, control->loop, on_publish);
     loop_timer_start(&control->publish, PUBLISH_MS);
     if (!open_admin(control, err) || !open_cluster(control, err)) {

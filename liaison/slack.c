@@ -7,25 +7,48 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK_MS     1000
 #define LOOKS       2                 /* in which there was too much, one after the other */
 #define SLACK_BYTES ((size_t)4 << 20) /* and a quarter of what is held */
+/* A look at a process that had nothing to do: it took less of a processor since the last. */
+#define QUIET_NS    20000000
+#define QUIET_LOOKS 6 /* one after the other: longer than queries keep memory for the next ones */
 /* Just below the blocks of responses: what they do not reuse (query/block_pool.h) must leave no
  * holes, as one thread takes them and another gives them up. */
 #define MAP_BYTES (192 << 10)
+/* A heap's free end stays when it is smaller, and otherwise so much of it. */
 #define TOP_BYTES (8 << 20)
+#define PAD_BYTES (128 << 10)
+#define END_BYTES (96 << 10) /* freeing so large a block makes the allocator look at the end */
+
+struct watched {
+    struct loop_task task;
+    struct loop *loop; /* borrow */
+};
 
 struct slack {
     struct loop_timer timer;
     unsigned looks;
+    unsigned quiet;
+    bool frees_ends; /* since the last look */
+    uint64_t worked; /* by all threads, at the last look */
+    size_t watched_count;
+    struct watched *watched; /* own */
 };
+
+static void keep_ends(int most, int least)
+{
+    mallopt(M_TRIM_THRESHOLD, most);
+    mallopt(M_TOP_PAD, least);
+}
 
 void slack_tune(void)
 {
     mallopt(M_MMAP_THRESHOLD, MAP_BYTES);
-    mallopt(M_TRIM_THRESHOLD, TOP_BYTES);
+    keep_ends(TOP_BYTES, PAD_BYTES);
 }
 
 /* The pages in memory that no file lies behind; 0: cannot be read. */
@@ -52,13 +75,61 @@ static bool is_too_much(void)
     return resident() > held + held / 4 + SLACK_BYTES;
 }
 
+static bool is_quiet(struct slack *slack)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
+    const uint64_t before = slack->worked;
+    slack->worked = (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
+    return slack->worked - before < QUIET_NS;
+}
+
+/* The free end of the calling thread's heap goes, as far as the present limits let it. */
+static void free_end(void)
+{
+    void *volatile block = malloc(END_BYTES);
+    free(block);
+}
+
+static void on_watched(struct loop_task *task)
+{
+    (void)task;
+    free_end();
+}
+
+/* The limits are plain numbers that every thread reads when it frees: whichever it sees is fine. */
+static void free_ends(struct slack *slack)
+{
+    keep_ends(0, 0);
+    for (size_t i = 0; i < slack->watched_count; i++) {
+        loop_post(slack->watched[i].loop, &slack->watched[i].task);
+    }
+    free_end();
+}
+
+static bool is_due(struct slack *slack)
+{
+    slack->looks = is_too_much() ? slack->looks + 1 : 0;
+    slack->quiet = is_quiet(slack) ? slack->quiet + 1 : 0;
+    if (slack->looks == LOOKS) {
+        slack->looks = 0;
+        return true;
+    }
+    return slack->quiet == QUIET_LOOKS;
+}
+
+/* It takes until the next look: the ends first, as each thread comes to it, then what is inside. */
 static void on_look(struct loop_timer *timer)
 {
     struct slack *slack = (struct slack *)((char *)timer - offsetof(struct slack, timer));
-    slack->looks = is_too_much() ? slack->looks + 1 : 0;
-    if (slack->looks == LOOKS) {
-        slack->looks = 0;
+    const bool due = is_due(slack);
+    if (slack->frees_ends) {
+        keep_ends(TOP_BYTES, PAD_BYTES);
         malloc_trim(0);
+        slack->frees_ends = false;
+    } else if (due) {
+        free_ends(slack);
+        slack->frees_ends = true;
     }
     loop_timer_start(timer, LOOK_MS);
 }
@@ -71,12 +142,20 @@ struct slack *slack_open(struct loop *loop)
     return slack;
 }
 
+void slack_watch(struct slack *slack, struct loop *loop)
+{
+    const size_t at = slack->watched_count++;
+    slack->watched = own_grow(slack->watched, slack->watched_count, sizeof *slack->watched);
+    slack->watched[at] = (struct watched){.task.run = on_watched, .loop = loop};
+}
+
 void slack_close(struct slack **slack)
 {
     struct slack *closed = *slack;
     *slack = NULL;
     if (closed != NULL) {
         loop_timer_fini(&closed->timer);
+        free(closed->watched);
         free(closed);
     }
 }

@@ -20,6 +20,7 @@ from liaison import binary
 from nodes import PYTHON
 from process import wait_until
 from proto import ROOT
+from resident import forget_peak, own, peak, resident
 from slow import Crowd, Reader
 
 MIB = 1 << 20
@@ -43,24 +44,27 @@ class Memory:
         self.base = self.resident()
         self.idle = self.figures()
 
-    def _status(self, key):
-        with open(f"/proc/{self.liaison.process.process.pid}/status", encoding="ascii") as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+    @property
+    def pid(self):
+        return self.liaison.process.pid
 
     def resident(self):
-        return self._status("VmRSS:")
+        return resident(self.pid)
 
     def forget_peak(self):
-        with open(f"/proc/{self.liaison.process.process.pid}/clear_refs", "w", encoding="ascii") as file:
-            file.write("5")
+        forget_peak(self.pid)
         self.base = self.resident()
 
     def growth(self):
         """Of resident memory, at its peak since it was forgotten."""
-        return self._status("VmHWM:") - self.base
+        return self.peak() - self.base
 
     def peak(self):
-        return self._status("VmHWM:")
+        return peak(self.pid)
+
+    def unheld(self):
+        """What the allocator keeps though nobody holds it, and what else is not of files."""
+        return own(self.pid) - self.figures()[1]
 
     def figures(self):
         """(charged, held)"""
@@ -198,6 +202,17 @@ def is_decided(cluster, readers):
     waiting = [reader for reader in readers if reader.status is None]
     return (cluster.liaison.metric("bydb_live_queries") == 0 and
             cluster.liaison.metric("bydb_charged_bytes", kind="response") >= len(waiting) * 60 * MIB)
+
+
+@pytest.mark.seconds(120)
+def test_a_quiet_liaison_keeps_nothing(huge):
+    """Threads have heaps of their own, and free memory at the end of a heap is not given back by itself."""
+    cluster, memory = huge()
+    cluster.nodes.control(synthetic={"*": {"name": "w2"}})
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda _: cluster.client.query_bytes(wide(3000), timeout=100), range(300)))
+    print(f"after the queries {memory.unheld() / MIB:.1f} MiB are kept")
+    wait_until(lambda: memory.unheld() < 3 * MIB // 2, 30, "all free memory being given back", step=1)
 
 
 def test_a_place_ends_when_the_answer_is_built(huge):
