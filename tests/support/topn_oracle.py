@@ -50,6 +50,11 @@ class TopNOracle:
     def answer(self, request, by_time):
         """[(group, entity, value)], best first. `by_time`: the function is taken over the intervals, otherwise over
         the best single value."""
+        return [entry[1:] for entry in self.ranking(request, by_time)[:request.top_n]]
+
+    def ranking(self, request, by_time):
+        """All of them, with what they are ranked by: [(rank, group, entity, value)]. Of equal ranks some may be missing
+        behind a cut, and nobody knows which: nodes cut, too."""
         found, floats = [], self.is_float(request)
         better = max if request.field_value_sort == DESC else min
         sign = -1 if request.field_value_sort == DESC else 1
@@ -58,7 +63,7 @@ class TopNOracle:
                 best = better(values)
                 value = total(request.agg, values if by_time else [best], floats)
                 found.append((sign * value, sign * best, _ordered(entity), place, group, entity, value))
-        return [found[-3:] for found in sorted(found, key=lambda entry: entry[:4])[:request.top_n]]
+        return [(entry[:2], *entry[-3:]) for entry in sorted(found, key=lambda entry: entry[:4])]
 
     def _values(self, group, request, floats):
         """(entity, its values in the range)"""
