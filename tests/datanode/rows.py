@@ -107,7 +107,7 @@ def make_row(view, point):
     """The stored form of a point: its series and shard, values as they will be read back."""
     def value(name):
         tag = view.tag_by_name[name]
-        return point.tags.get((tag.family, tag.name))
+        return _stored_tag(point.tags.get((tag.family, tag.name)))
 
     entity = {name: value(name) for name in view.entity}
     indexed = {} if view.index_mode else {
@@ -115,9 +115,13 @@ def make_row(view, point):
     shard = shard_of(view.name, [value(name) for name in view.sharding_key], view.shard_num)
     series = Series(series_id(view.name, entity.values()), shard, entity, indexed)
     fields = {name: _stored_field(point.fields.get(name), kind) for name, kind in view.fields.items()}
-    tags = {key: None if stored == () else stored for key, stored in point.tags.items()}
+    tags = {key: _stored_tag(sent) for key, sent in point.tags.items()}
     segment = point.timestamp // view.segment_interval * view.segment_interval
     return Row(series, point.timestamp, point.version, segment, tags, fields)
+
+
+def _stored_tag(value):
+    return None if value == () else value
 
 
 def _stored_field(value, kind):
