@@ -69,11 +69,12 @@ static void rpc_error(const struct node_call *call, const struct error *status, 
     } else if (status->code == ERROR_DEADLINE_EXCEEDED) {
         error_set(why, status->code,
                   "rpc error: code = DeadlineExceeded desc = context deadline exceeded");
-    } else if (status->code == ERROR_UNAVAILABLE && node != NULL) {
+    } else if (node != NULL &&
+               (status->code == ERROR_UNAVAILABLE || status->code == ERROR_CANCELLED)) {
         error_set(why, status->code,
-                  "rpc error: code = Unavailable desc = data node %s (%s) was lost: %s; try again: "
-                  "while it is away, other nodes are asked alone",
-                  node_name(node), node_address(node), status->text);
+                  "rpc error: code = %s desc = data node %s (%s) was lost: %s; try again: while it "
+                  "is away, other nodes are asked alone",
+                  go_name(status->code), node_name(node), node_address(node), status->text);
     } else {
         error_set(why, status->code, "rpc error: code = %s desc = %s", go_name(status->code),
                   status->text);

@@ -107,14 +107,15 @@ static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
     return hand_over(ask, msg, envelope.body, err);
 }
 
-/* The way to the node broke or took too long: nothing that the node itself has said. One that ends
- * the call without a word (EOF) is there, and has no answer. */
+/* The way to the node broke or took too long: nothing that the node itself has said. A call that
+ * nobody here cancelled was cancelled by a server that goes. One that ends the call without a word
+ * (EOF) is there, and has no answer. */
 static bool is_lost(const struct ask *ask, const struct error *why)
 {
     if (ask->refused) {
         return false;
     }
-    return why->code == ERROR_DEADLINE_EXCEEDED ||
+    return why->code == ERROR_DEADLINE_EXCEEDED || why->code == ERROR_CANCELLED ||
            (why->code == ERROR_UNAVAILABLE && strcmp(why->text, "EOF") != 0);
 }
 

@@ -38,6 +38,7 @@ def parse_arguments(arguments):
     parser.add_argument("--only", type=names, help="start only these nodes, as d1,d3; another process plays the others")
     parser.add_argument("--rows-on", type=names, help="all rows on each of these nodes, whatever their shards")
     parser.add_argument("--label", metavar="NODE:KEY=VALUE", action="append", default=[], help="a label of a node")
+    parser.add_argument("--tls", nargs=2, metavar=("CERT", "KEY"), help="both ports of each node speak TLS")
     parser.add_argument("--t0", help=f"the present, ISO 8601; default: {SUITE_T0} for a suite, else the clock")
     parser.add_argument("--created-at", help="when the schema objects were created; default: 30 days before T0")
     parser.add_argument("--seed", type=int, default=1)
@@ -54,6 +55,8 @@ def build(options):
     versions = {"3": (3,), "4": (4,), "mixed": (4, 3)}[options.frame_version]
     cluster = Cluster(options.nodes, t0, created_at, versions, not options.no_constants, options.replicas, options.seed)
     cluster.pinned = options.rows_on
+    for node in cluster.nodes.values():
+        node.tls = options.tls
     for label in options.label:
         name, _, pair = label.partition(":")
         key, _, value = pair.partition("=")

@@ -27,6 +27,7 @@ class Node:
         self.replay = self.synthetic = None
         self.channel = QueryChannel(self)
         self.port = self.schema_port = 0
+        self.tls = None     # files of a certificate and its key, read at each start
         self._servers = []
 
     @property
@@ -44,9 +45,9 @@ class Node:
     def start(self, port=None, schema_port=None):
         """Opens both ports: the given ones, else the same as before, else any that is free."""
         cluster, self.port = start_server(self.health.handlers() + self._node_handlers() + self.channel.handlers(),
-                                          self.port if port is None else port)
+                                          self.port if port is None else port, self.tls)
         schemas, self.schema_port = start_server(self.health.handlers() + SchemaServer(self.registry).handlers(),
-                                                 self.schema_port if schema_port is None else schema_port)
+                                                 self.schema_port if schema_port is None else schema_port, self.tls)
         self._servers = [cluster, schemas]
 
     def stop(self):

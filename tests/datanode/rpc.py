@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gRPC plumbing: generic handlers from a table, servers on loopback, and the sockets of a server."""
 import os
+import pathlib
 import socket
 import struct
 from concurrent import futures
@@ -27,11 +28,15 @@ def services(table):
             for service, methods in table.items()]
 
 
-def start_server(handlers, port=0):
-    """A running server and the port it listens on; port 0 lets the kernel choose."""
+def start_server(handlers, port=0, tls=None):
+    """A running server and the port it listens on; port 0 lets the kernel choose. `tls`: files of certificate, key."""
     server = grpc.server(futures.ThreadPoolExecutor(_WORKERS), options=_OPTIONS)
     server.add_generic_rpc_handlers(handlers)
-    bound = server.add_insecure_port(f"{HOST}:{port}")
+    if tls:
+        certificate, key = (pathlib.Path(file).read_bytes() for file in tls)
+        bound = server.add_secure_port(f"{HOST}:{port}", grpc.ssl_server_credentials([(key, certificate)]))
+    else:
+        bound = server.add_insecure_port(f"{HOST}:{port}")
     if not bound:
         raise OSError(f"port {port} is taken")
     server.start()

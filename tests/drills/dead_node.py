@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a dead data node costs: clients ask at a steady rate while one of three nodes is frozen or killed.
 
-    dead_node.py [--how freeze|kill] [--rate 40] [--seconds 10] [--liaison PROGRAM] [-- LIAISON FLAGS]
+    dead_node.py [--how freeze|kill] [--away 60] [--rate 40] [--seconds 10] [--liaison PROGRAM] [-- LIAISON FLAGS]
 
-Prints, for each phase, how many queries were answered whole, marked incomplete, or failed, and how long they took.
+Prints, for each phase, how many queries were answered whole, marked incomplete, or failed, and how long they took;
+then how long it took until the node's absence was known, and until it was used again. A frozen node is known to be
+one within --data-client-health-check-interval (10s) and two seconds; from then on nobody should wait for it.
 """
 import argparse
 import contextlib
@@ -22,7 +24,8 @@ def arguments():
     parser.add_argument("--how", choices=["freeze", "kill"], default="freeze")
     parser.add_argument("--rate", type=float, default=40, help="queries a second")
     parser.add_argument("--clients", type=int, default=6)
-    parser.add_argument("--seconds", type=float, default=10, help="of each phase")
+    parser.add_argument("--seconds", type=float, default=10, help="of the phases before and after")
+    parser.add_argument("--away", type=float, default=60, help="seconds for which the node is frozen or gone")
     parser.add_argument("--liaison", help="the program; default: BYDB_LIAISON, else build/liaison/bydb-liaison")
     parser.add_argument("flags", nargs="*", help="for the liaison, after --")
     return parser.parse_args()
@@ -41,7 +44,7 @@ def run(options):
     from asking import CPM, LATENCY, ask, query
     from client import rfc3339
     from liaison import Liaison
-    from load import Load
+    from load import Load, percentile
     from process import wait_until
     begin = int(time.time() * 1000) - 2 * 3_600_000
     requests = [query({**ask(*measure, limit=10_000), "timeRange": {"begin": rfc3339(begin), "end": rfc3339(begin * 2)}})
@@ -58,7 +61,7 @@ def run(options):
             apart.freeze("d2") if options.how == "freeze" else apart.kill("d2")
             wait_until(lambda: liaison.metric("bydb_node_up", node="d2") == 0, 60, "the liaison noticing")
             known = time.monotonic()
-            time.sleep(options.seconds)
+            time.sleep(max(0, died + options.away - time.monotonic()))
             if options.how == "kill":
                 apart.start("d2")
             back = time.monotonic()
@@ -72,6 +75,9 @@ def run(options):
     row("known to be down", load.between(known, back))
     row(f"coming back ({used - back:.1f} s)", load.between(back, used))
     row("after", load.between(used, float("inf")))
+    before, down = (percentile(outcomes, .99) * 1000 for outcomes in (load.between(0, died), load.between(known, back)))
+    print(f"known to be down after {known - died:.1f} s, used again {used - back:.1f} s after its return; "
+          f"p99 {before:.0f} ms before, {down:.0f} ms while known to be down: {down / before:.2f} times")
 
 
 def main():

@@ -2,11 +2,13 @@
 """Nodes found by SRV records."""
 import contextlib
 import json
+import os
 import time
 
 import pytest
 
 from asking import LATENCY, LATENCY_ROWS, ask, query
+from authority import Authority
 from fixtures import require_binary
 from liaison import Liaison
 from nameserver import NameServer
@@ -39,8 +41,8 @@ def scene():
     """Asked every 200 ms. `listed`: {SRV name: {node name: host}}."""
     require_binary()
     with contextlib.ExitStack() as stack:
-        def begin(listed, *options):
-            nodes = Nodes("--demo", "--nodes", "3")
+        def begin(listed, *options, tls=()):
+            nodes = Nodes("--demo", "--nodes", "3", *tls)
             stack.callback(nodes.stop)
             server = NameServer()
             stack.callback(server.close)
@@ -107,3 +109,43 @@ def quiet(server):
     before = len(server.asked)
     time.sleep(0.8)
     return len(server.asked) == before
+
+
+def over_tls(folder, authority, *discovery_cas):
+    """Nodes with a certificate of this authority, and what a liaison needs to know of it."""
+    certificate, key = folder / "node.pem", folder / "node.key"
+    authority.install(certificate, key)
+    options = [f"--{channel}-{rest}" for channel in ("data-client", "schema-property-client")
+               for rest in ("tls", f"ca-cert={authority.ca}")]
+    return {"tls": ["--tls", str(certificate), str(key)]}, [
+        "--node-discovery-dns-tls", "--node-discovery-dns-ca-certs=" + ",".join(map(str, discovery_cas)), *options]
+
+
+def test_tls_to_targets(scene, tmp_path):
+    """The certificate is for the name without its last dot, or for the address; a name has a CA of its own."""
+    authority, other = Authority(tmp_path, "first"), Authority(tmp_path, "second")
+    second = tmp_path / "of-second.pem"
+    second.write_bytes(other.ca.read_bytes())
+    nodes, options = over_tls(tmp_path, authority, authority.ca, second)
+    scene = scene({FIRST: {"d1": "localhost", "d2": LOCAL}, SECOND: {"d3": LOCAL}}, *options, **nodes)
+    scene.liaison.wait_ready(["d1", "d2"])
+    line = json.loads(scene.liaison.wait_log("a listed node does not say who it is"))
+    assert "certificate" in line["error"] and line["address"] == "%s:%d" % scene.target("d3"), line
+    fresh = tmp_path / "fresh.pem"
+    fresh.write_bytes(authority.ca.read_bytes())
+    os.replace(fresh, second)
+    scene.liaison.wait_ready(["d1", "d2", "d3"])
+    with scene.liaison.client() as client:
+        assert len(client.query(WHOLE).data_points) == LATENCY_ROWS
+    scene.liaison.expect_nothing_alive()
+    scene.liaison.stop()
+
+
+def test_a_target_that_the_certificate_does_not_name(scene, tmp_path):
+    authority = Authority(tmp_path, "first", names="DNS:somewhere.test,IP:127.0.0.1")
+    nodes, options = over_tls(tmp_path, authority, authority.ca, authority.ca)
+    scene = scene({FIRST: {"d1": LOCAL}, SECOND: {"d2": "localhost"}}, *options, **nodes)
+    scene.liaison.wait_ready(["d1"])
+    line = json.loads(scene.liaison.wait_log("a listed node does not say who it is"))
+    assert "certificate" in line["error"] and line["address"].startswith("localhost."), line
+    scene.liaison.stop()

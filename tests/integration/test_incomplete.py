@@ -71,7 +71,8 @@ def test_more_missing_than_copies(start):
 # --------------------------------------------------------------- lost on the way
 
 LOSSES = {"silent": {"hang": True}, "cut": {"close": True}, "a status of the way": {"status": {
-    "code": "UNAVAILABLE", "message": "the server is shutting down"}}}
+    "code": "UNAVAILABLE", "message": "the server is shutting down"}}, "cancelled by the node": {"status": {
+    "code": "CANCELLED", "message": "the server is shutting down"}}}
 
 
 @pytest.mark.parametrize("loss", LOSSES)

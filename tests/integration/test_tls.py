@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients over TLS, and certificates that are replaced while it serves."""
+import os
+import pathlib
+
 import grpc
 import pytest
+import yaml
 
 from asking import CPM, CPM_ROWS, ask, query
 from authority import Authority, channel_to
@@ -43,3 +47,40 @@ def test_a_replaced_certificate_is_shown_to_new_connections(start, tmp_path):
         certificate.write_text("nonsense")
         wait_until(lambda: "Failed to reload TLS certificate" in cluster.liaison.log, 10, "a line in the log")
         assert can_ask(address, second)
+
+
+def test_a_replaced_ca_counts_for_new_connections_to_nodes(start, tmp_path):
+    """Queries that run, and connections that stand, go on; a node that comes back shows the new certificate."""
+    first, second = Authority(tmp_path, "first"), Authority(tmp_path, "second")
+    certificate, key, ca = tmp_path / "node.pem", tmp_path / "node.key", tmp_path / "ca.pem"
+
+    def install(authority):
+        authority.install(certificate, key)
+        fresh = tmp_path / "fresh-ca.pem"
+        fresh.write_bytes(authority.ca.read_bytes())
+        os.replace(fresh, ca)
+    install(first)
+
+    def list_over_tls(nodes):
+        listed = yaml.safe_load(pathlib.Path(nodes.discovery).read_text())
+        for node in listed["nodes"]:
+            node.update(tls_enabled=True, ca_cert_path=str(ca))
+        pathlib.Path(nodes.discovery).write_text(yaml.safe_dump(listed))
+    cluster = start(["--demo", "--nodes", 3, "--tls", certificate, key],
+                    ["--data-client-tls", f"--data-client-ca-cert={ca}", "--schema-property-client-tls",
+                     f"--schema-property-client-ca-cert={ca}"], before=list_over_tls)
+    request = query(ask(*CPM, limit=10_000))
+    cluster.nodes.fault("d1", delay_ms=1500, times=1)
+    running = cluster.client.method(QUERY).future(request.SerializeToString(), timeout=20)
+    wait_until(lambda: cluster.liaison.metric("bydb_live_queries") == 1, 10, "the query being on its way")
+    install(second)
+    assert len(parse("measure.v1.QueryResponse", running.result()).data_points) == CPM_ROWS
+    links = cluster.liaison.metric("bydb_live_links")
+    assert len(cluster.client.query(request).data_points) == CPM_ROWS
+    assert cluster.liaison.metric("bydb_live_links") == links
+    for name in cluster.nodes.names:
+        cluster.nodes.control(stop=[name])
+        cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node=name)
+        cluster.nodes.control(start={name: {}})
+        cluster.liaison.wait_ready(cluster.nodes.names)
+    assert len(cluster.client.query(request).data_points) == CPM_ROWS

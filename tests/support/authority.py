@@ -9,18 +9,18 @@ from client import NO_LIMIT
 
 
 class Authority:
-    """A CA of its own and a certificate of it for localhost."""
+    """A CA of its own and a certificate of it for localhost; the CA's file is `ca`."""
 
-    def __init__(self, folder, name):
-        self.folder, self.name = folder, name
+    def __init__(self, folder, name, names="DNS:localhost,IP:127.0.0.1"):
+        self.folder, self.name, self.ca = folder, name, folder / f"{name}-ca.pem"
         self._openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
                       "-keyout", f"{name}-ca.key", "-out", f"{name}-ca.pem")
         self._openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}-server",
                       "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        (folder / "names").write_text(f"subjectAltName={names}\n")
         self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{name}-ca.pem", "-CAkey", f"{name}-ca.key",
                       "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", f"{name}.pem")
-        self.credentials = grpc.ssl_channel_credentials((folder / f"{name}-ca.pem").read_bytes())
+        self.credentials = grpc.ssl_channel_credentials(self.ca.read_bytes())
 
     def _openssl(self, *words):
         subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True)
