@@ -4,7 +4,7 @@ import dataclasses
 
 from client import rfc3339
 from random_criteria import Criteria
-from random_world import AFTER, BEFORE, BEST, FUNCTIONS, MEASURE, MINUTE
+from random_world import AFTER, BEFORE, BEST, DEVICE, FUNCTIONS, MEASURE, MINUTE
 
 
 @dataclasses.dataclass
@@ -20,26 +20,42 @@ class Asker:
 
     def __init__(self, world):
         self.world, self.random, self.criteria = world, world.random, Criteria(world.random)
+        self.tags, self.fields = world.tags, world.fields    # of the measure that is asked
 
     def next(self):
         groups = self.random.sample(self.world.groups, self.random.randint(1, len(self.world.groups)))
-        document = {"groups": groups, "name": MEASURE}
+        devices = self.random.random() < 0.15
+        self.tags = self.world.device_tags if devices else self.world.tags
+        self.fields = dict.fromkeys(groups, {}) if devices else self.world.fields
         begin, end = self._range()
-        document["timeRange"] = {"begin": self._time(begin), "end": self._time(end)}
+        document = {"groups": groups, "name": DEVICE if devices else MEASURE,
+                    "timeRange": {"begin": self._time(begin), "end": self._time(end)}}
         self._project(document, groups)
-        kind = self.random.choices(["rows", "first", "top", "agg"], [10, 20, 15, 55])[0]
         self._order(document)
-        getattr(self, f"_{kind}")(document, groups)
-        if kind == "rows" and begin > 0:
-            self._page_of_rows(document)
+        if devices:
+            self._of_devices(document, groups)
+        else:
+            self._of_rows(document, groups, begin > 0)
         if self.random.random() < 0.25:
             document["criteria"] = self.criteria.tree()
         if self.random.random() < 0.12:
             document["trace"] = True
         asked = Asked(document, after=begin > 0)
-        if self.random.random() < 0.06:
+        if self.random.random() < 0.06 and not devices:
             self._spoil(asked, groups)
         return asked
+
+    def _of_rows(self, document, groups, after):
+        kind = self.random.choices(["rows", "first", "top", "agg"], [10, 20, 15, 55])[0]
+        getattr(self, f"_{kind}")(document, groups)
+        if kind == "rows" and after:
+            self._page_of_rows(document)
+
+    def _of_devices(self, document, groups):
+        """In index mode nodes are asked for all rows."""
+        if self.random.random() < 0.3:
+            self._group_by(document, groups)
+        self._page(document)
 
     def topn(self):
         """Over rows that are not written again: of others the lists of nodes tell old values, too."""
@@ -79,15 +95,16 @@ class Asker:
         return [name for name in names if not everywhere or all(name in names for names in found)]
 
     def _project(self, document, groups):
-        tags = self._known(groups, self.world.tags, len(groups) == 1)
-        fields = self._known(groups, self.world.fields, len(groups) == 1)
+        tags = self._known(groups, self.tags, len(groups) == 1)
+        fields = self._known(groups, self.fields, len(groups) == 1)
         tags = self.random.sample(tags, self.random.randint(1, min(4, len(tags))))
         if self.random.random() < 0.1:
             tags += self.random.choices(tags, k=2)
         document["tagProjection"] = {"tagFamilies": by_family(tags)}
         if len(groups) == 1 and self.random.random() < 0.05:
             document["tagProjection"]["tagFamilies"].append({"name": "none", "tags": ["rank"]})
-        document["fieldProjection"] = {"names": self.random.sample(fields, self.random.randint(1, len(fields)))}
+        if fields:
+            document["fieldProjection"] = {"names": self.random.sample(fields, self.random.randint(1, len(fields)))}
 
     def _rows(self, document, groups):
         """Nodes cut rows, those without a sort key first, and a newer version may lie behind the cut."""
@@ -107,7 +124,7 @@ class Asker:
             document["offset"] = self.random.choice([1, 2, 7, 40, 5000, 2**32 - 1])
 
     def _group_by(self, document, groups):
-        known = self._known(groups, self.world.tags, True)
+        known = self._known(groups, self.tags, True)
         family = self.random.choice(sorted({family for family, _ in known}))
         tags = [tag for of, tag in known if of == family]
         chosen = self.random.choices(tags, k=self.random.choice([1, 1, 1, 2, 2, 3]))
@@ -120,7 +137,7 @@ class Asker:
         self._page(document)
 
     def _ranked(self, document, groups):
-        field = self.random.choice(self._known(groups, self.world.fields, False))
+        field = self.random.choice(self._known(groups, self.fields, False))
         document["top"] = self._best(field)
 
     def _best(self, field):
@@ -162,7 +179,7 @@ class Asker:
         document = asked.document
         document.pop("criteria", None)
         if self.random.random() < 0.5:
-            asked.refusal = self.random.choice([self._criteria, self._projection])(document, groups)
+            asked.refusal = self.random.choice([self._criteria, self._projection, self._no_group])(document, groups)
             return
         document.setdefault("agg", {"function": "AGGREGATION_FUNCTION_SUM", "fieldName": "n"})
         if document.get("top", {}).get("fieldName", document["agg"]["fieldName"]) != document["agg"]["fieldName"]:
@@ -170,7 +187,7 @@ class Asker:
         # Checked before agg and group_by, so it must be right for them to be looked at.
         spoilers = [self._no_field, self._no_function, self._odd_function, self._no_family, self._no_key,
                     self._two_families, self._no_keys, self._unknown_rule]
-        if all("text" in self.world.fields[group] for group in groups):
+        if all("text" in self.fields[group] for group in groups):
             spoilers.append(self._text)
         asked.refusal = self.random.choice(spoilers)(document)
 
@@ -187,6 +204,10 @@ class Asker:
         document.setdefault("tagProjection", {"tagFamilies": [{"name": "default", "tags": []}]})
         document["tagProjection"]["tagFamilies"][0]["tags"].append("none")
         return "none: tag is not defined"
+
+    def _no_group(self, document, _groups):
+        document["groups"] = [*document["groups"], "nowhere"]
+        return f"fail to get execution context for measure {document['name']}: measure doesn't exist"
 
     def _no_field(self, document):
         document["agg"]["fieldName"] = "none"

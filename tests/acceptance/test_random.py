@@ -55,7 +55,7 @@ class Scene:
 
     def pushes(self, asked, mode):
         """Do nodes aggregate? In mode exact only where no row can lie on two of them."""
-        groups = asked.document["groups"]
+        groups = [group for group in asked.document["groups"] if group in self.world.groups]
         array = any(self.world.tags[group].get((family["name"], tag), "").endswith("ARRAY")
                     for family in asked.document.get("groupBy", {}).get("tagProjection", {}).get("tagFamilies", [])
                     for tag in family["tags"] for group in groups)
