@@ -30,7 +30,7 @@ OPTION(ENUM, mean_floor, "upstream", WORKS, "upstream|none", "a MEAN below 1 bec
 OPTION(ENUM, incomplete, "mark", WORKS, "mark|fail|serve", "an answer that lacks nodes: mark it, refuse it, or serve it also when a node fails on the way")
 OPTION(BOOL, skip_slow_replicas, "false", WORKS, "", "do not wait for nodes whose copies others have sent")
 OPTION(DURATION, node_forget_after, "1h", WORKS, "", "how long a node that left discovery counts as missing")
-OPTION(INT, executors, "0", WORKS, "", "threads that run queries; 0 = one for each core")
+OPTION(INT, executors, "0", WORKS, "", "threads that run queries; 0 = one for each core that the process may use")
 OPTION(INT, max_concurrent_queries, "0", WORKS, "", "queries that run at the same time; 0 = no limit")
 OPTION(DURATION, max_queue_duration, "1s", WORKS, "", "how long a query may wait for one of those places")
 OPTION(INT, allowed_percent, "75", WORKS, "", "memory the process may hold, in percent of the machine's or container's")

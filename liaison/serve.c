@@ -11,6 +11,7 @@
 #include "liaison/control.h"
 #include "liaison/edge/edge.h"
 #include "liaison/own.h"
+#include "liaison/query/machine.h"
 
 #include <event2/event.h>
 
@@ -153,9 +154,9 @@ static void on_first_world(void *owner)
 
 static void open_executors(struct liaison *liaison)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    long wanted = liaison->options->executors > 0 ? liaison->options->executors : cores;
-    liaison->executor_count = wanted > 0 ? (size_t)wanted : 1;
+    const int64_t wanted = liaison->options->executors;
+    liaison->executor_count =
+        wanted > 0 ? (size_t)wanted : machine_group_cores("", machine_cores());
     liaison->executors = own_array(liaison->executor_count, sizeof(struct executor *));
     for (size_t i = 0; i < liaison->executor_count; i++) {
         const struct executor_setup setup = {

@@ -3,6 +3,7 @@
 #include "liaison/query/machine.h"
 #include "tests/unit/frame/unit.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -107,6 +108,43 @@ START_TEST(control_groups_bind)
 }
 END_TEST
 
+START_TEST(control_groups_bind_cores)
+{
+    char root[] = "/tmp/test_budget_XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_uint_eq(machine_group_cores(root, 8), 8); /* no such files */
+    write_file(root, "proc/self/cgroup", "0::/a/b\n");
+    write_file(root, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+    ck_assert_uint_eq(machine_group_cores(root, 8), 8);
+    write_file(root, "sys/fs/cgroup/a/cpu.max", "400000 100000\n"); /* of the group around it */
+    ck_assert_uint_eq(machine_group_cores(root, 8), 4);
+    write_file(root, "sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
+    ck_assert_uint_eq(machine_group_cores(root, 8), 2);
+    ck_assert_uint_eq(machine_group_cores(root, 1), 1);
+    write_file(root, "sys/fs/cgroup/a/b/cpu.max", "1000 100000\n");
+    ck_assert_uint_eq(machine_group_cores(root, 8), 1);
+    write_file(root, "sys/fs/cgroup/a/b/cpu.max", "0 0\n"); /* no kernel says so */
+    ck_assert_uint_eq(machine_group_cores(root, 8), 1);
+    char command[64];
+    (void)snprintf(command, sizeof command, "rm -r %s", root);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+START_TEST(cores_are_those_allowed)
+{
+    cpu_set_t all;
+    cpu_set_t one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    ck_assert_uint_eq(machine_cores(), CPU_COUNT(&all));
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    ck_assert_uint_eq(machine_cores(), 1);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("budget");
@@ -116,6 +154,8 @@ int main(void)
     tcase_add_test(tcase, no_limit_refuses_nothing);
     tcase_add_test(tcase, the_options_say_how_much);
     tcase_add_test(tcase, control_groups_bind);
+    tcase_add_test(tcase, control_groups_bind_cores);
+    tcase_add_test(tcase, cores_are_those_allowed);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
