@@ -23,6 +23,7 @@ struct measure_trace {
     struct trace_span *execution;   /* borrow */
     struct trace_span **broadcasts; /* borrow: region; one for each group */
     struct trace_span *merge;       /* borrow: region */
+    size_t *taken;                  /* borrow: region; by group: nodes whose answers were good */
     size_t answer_count;
     struct node_trace *answers; /* borrow: region; room for all */
 };
@@ -85,6 +86,7 @@ struct measure_trace *measure_trace_begin(const struct work *work, const struct 
         calls += broadcast_size(&work->broadcast, i);
     }
     trace->answers = arena_array(work->arena, struct node_trace, calls);
+    trace->taken = arena_array(work->arena, size_t, request->group_count);
     trace->broadcasts = arena_array(work->arena, struct trace_span *, request->group_count);
     tag_execution(trace);
     for (size_t i = 0; i < request->group_count; i++) {
@@ -103,6 +105,14 @@ void measure_trace_answer(struct measure_trace *trace, const struct fanout_sourc
             .frame_bytes = frame_bytes,
             .bytes = arena_copy(trace->work->arena, node_trace),
         };
+        trace->taken[source->question]++;
+    }
+}
+
+void measure_trace_refuse(struct measure_trace *trace, const struct fanout_source *source)
+{
+    if (trace != NULL) {
+        trace->taken[source->question]--;
     }
 }
 
@@ -133,13 +143,16 @@ static size_t count_frames(const struct measure_trace *trace, size_t group, size
 static void close_broadcast(struct measure_trace *trace, size_t group, const struct error *failed)
 {
     struct trace_span *span = trace->broadcasts[group];
+    const size_t asked = broadcast_size(&trace->work->broadcast, group);
     size_t bytes;
     size_t frames = count_frames(trace, group, &bytes);
-    trace_tag(span, "response_count", "%zu", frames);
-    if (!is_multi(trace)) {
+    if (asked > 0) {
+        trace_tag(span, "response_count", "%zu", frames);
+    }
+    if (asked > 0 && !is_multi(trace)) {
         trace_tag(span, "frame_bytes_total", "%zu", bytes);
     }
-    if (failed != NULL) {
+    if (failed != NULL && (asked == 0 || trace->taken[group] < asked)) {
         trace_fail(span, failed->text);
     }
     trace_end(span, loop_wall_ns());
@@ -165,6 +178,7 @@ void measure_trace_again(struct measure_trace *trace, const struct error *why)
         open_broadcast(trace, i);
     }
     trace->answer_count = 0;
+    memset(trace->taken, 0, trace->request->group_count * sizeof *trace->taken);
 }
 
 void measure_trace_answered(struct measure_trace *trace, const struct error *failed)

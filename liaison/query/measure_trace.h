@@ -24,7 +24,10 @@ struct measure_trace *measure_trace_begin(const struct work *work, const struct 
 /* A node has answered; its trace is kept. */
 void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
                           size_t frame_bytes, struct slice node_trace);
-/* All nodes have answered; `failed` may be NULL. */
+/* That answer was no good. */
+void measure_trace_refuse(struct measure_trace *trace, const struct fanout_source *source);
+/* All nodes have answered; `failed` may be NULL. A group fails with it unless all of its nodes have
+ * given good answers. */
 void measure_trace_answered(struct measure_trace *trace, const struct error *failed);
 /* All nodes have answered, and are asked again because of this: the broadcasts so far have not
  * failed, they tell why they were not enough. */

@@ -117,27 +117,39 @@ static void count_frame(struct work *work, struct slice frame)
     }
 }
 
-static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
-                   struct slice body, struct error *err)
+/* What came must be a frame, or nothing. */
+static bool take(struct work *work, const struct fanout_source *source, struct msg *msg,
+                 const struct answer *answer, struct error *err)
 {
-    struct answer answer;
-    if (!envelope_answer(body, &answer, err)) {
-        return false;
-    }
-    measure_trace_answer(measure_of(work)->trace, source, answer.frame.len, answer.trace);
-    if (answer.frame.len > 0) {
-        count_frame(work, answer.frame);
+    if (answer->frame.len > 0) {
+        count_frame(work, answer->frame);
         return merge_feed(measure_of(work)->merge, source->question, source->rank, msg,
-                          answer.frame, err) &&
+                          answer->frame, err) &&
                work_check_budget(work, err);
     }
-    if (answer.has_points) {
+    if (answer->has_points) {
         return error_set(
             err, ERROR_UNKNOWN,
             "vec distributed plan: got data_points proto response under raw wire mode");
     }
-    if (answer.trace_error) {
+    if (answer->trace_error) {
         return error_set(err, ERROR_UNKNOWN, "data node trace error");
+    }
+    return true;
+}
+
+static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
+                   struct slice body, struct error *err)
+{
+    struct measure_trace *trace = measure_of(work)->trace;
+    struct answer answer;
+    if (!envelope_answer(body, &answer, err)) {
+        return false;
+    }
+    measure_trace_answer(trace, source, answer.frame.len, answer.trace);
+    if (!take(work, source, msg, &answer, err)) {
+        measure_trace_refuse(trace, source);
+        return false;
     }
     return true;
 }
@@ -213,7 +225,11 @@ static char *describe(const struct work *work)
 
 static void answered(struct work *work, const struct error *failed)
 {
-    measure_trace_answered(measure_of(work)->trace, failed);
+    struct measure *measure = measure_of(work);
+    if (measure->trace == NULL) { /* untraced, or there was nobody to ask */
+        measure->trace = measure_trace_begin(work, &measure->request, work->trace_tree.execution);
+    }
+    measure_trace_answered(measure->trace, failed);
 }
 
 static void close_merge(struct work *work)

@@ -234,6 +234,9 @@ static void plan_and_ask(struct query *query)
         return;
     }
     if (!round_prepare(&query->round, &err)) {
+        if (query->work->ops->answered != NULL) {
+            query->work->ops->answered(query->work, &err);
+        }
         fail(query, &err);
         return;
     }

@@ -42,8 +42,8 @@ struct work_ops {
     /* All calls have ended; `failed` (may be NULL) says which failed, or that something did not
      * fit: true when it is to be asked again, from open on, in another way. NULL: never. */
     bool (*again)(struct work *work, const struct error *failed);
-    /* All nodes have answered, or `failed` (may be NULL) says which did not. NULL: nothing to do.
-     */
+    /* All nodes have answered, or `failed` (may be NULL) says which did not, or that there are none
+     * to ask. NULL: nothing to do. */
     void (*answered)(struct work *work, const struct error *failed);
     /* A share of the way from answers to the response, some milliseconds long. */
     enum merge_state (*turn)(struct work *work, struct error *err);

@@ -4,6 +4,7 @@ import datetime
 
 import pytest
 
+import awkward
 from asking import CPM, LATENCY, ask, query
 from client import rfc3339
 from fixtures import require_binary, running, serving
@@ -98,6 +99,52 @@ def test_arrival_does_not_show(demo, measure):
         trees.append(tree_of(trace))
     nodes.control(fault={"*": None})
     assert trees[0] == trees[1] == trees[2]
+
+
+@pytest.mark.sanitize
+def test_the_broadcast_that_failed_is_told(demo):
+    nodes, client, _ = demo
+    request = query(ask(*LATENCY, trace=True))
+    nodes.control(fault={"d2": {"topic": "measure", "error": "enough"}})
+    (broadcast,) = execution_of(client.query(request)).children
+    assert broadcast.error and tags_of(broadcast)["response_count"] == "2"
+    assert [span.message for span in broadcast.children] == ["data-d1", "data-d3"]
+    nodes.control(fault={"d2": {"topic": "measure", "version_byte": 9}})
+    (broadcast,) = execution_of(client.query(request)).children
+    assert broadcast.error and "node d2" in tags_of(broadcast)["error_msg"]
+    nodes.control(fault={"*": None})
+
+
+@pytest.mark.sanitize
+def test_nobody_to_ask():
+    require_binary()
+    with running(["--demo", "--nodes", 1], ["--data-client-health-check-interval=500ms"]) as (nodes, liaison):
+        with liaison.client() as client:
+            nodes.control(stop=["d1"])
+            liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d1")
+            execution = execution_of(client.query(query(ask(*CPM, trace=True))))
+            (broadcast,) = execution.children
+            assert execution.error and broadcast.error and broadcast.message == "broadcast-rows"
+            assert [tag.key for tag in broadcast.tags] == ["node_count", "broadcast_timeout_ms", "time_range",
+                                                           "error_msg"]
+            execution = execution_of(client.topn(topn(nodes)))
+            assert execution.error and "no active nodes" in tags_of(execution)["error_msg"]
+            nodes.control(start={"d1": {}})
+            liaison.wait_ready(nodes.names)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("names", ["east west", "west east"])
+def test_of_several_groups_those_that_failed_are_told(tmp_path, names):
+    require_binary()
+    with running(["--suite", awkward.write_folder(tmp_path), "--nodes", 2]) as (nodes, liaison):
+        with liaison.client() as client:
+            nodes.control(fault={"d2": {"group": "west", "error": "enough"}})
+            execution = execution_of(client.query(query(ask(names, "reading", ["default.svc"], trace=True))))
+            failed = {span.message: span.error for span in execution.children}
+            assert execution.error
+            assert failed == {"broadcast-per-group-east": False, "broadcast-per-group-west": True}
+            nodes.control(fault={"*": None})
 
 
 @pytest.mark.sanitize
