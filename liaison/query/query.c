@@ -12,6 +12,7 @@
 #include "liaison/query/measure_work.h"
 #include "liaison/query/round.h"
 #include "liaison/query/topn_work.h"
+#include "proto/utf8.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -97,6 +98,16 @@ static void give_back(struct query *query)
     executor_unqueue(query->executor, &query->turn);
 }
 
+/* A name that was cut may end within a character, and a node's text may hold anything. */
+static void make_readable(struct error *status)
+{
+    if (!utf8_valid(slice_str(status->text))) {
+        char *text = utf8_replace(slice_str(status->text));
+        error_set(status, status->code, "%s", text);
+        free(text);
+    }
+}
+
 /* The one way out. `err` NULL: it went well. The client gets the chain, or `err` as the status. */
 static void leave(struct query *query, const struct error *err, bool err_is_status)
 {
@@ -105,6 +116,7 @@ static void leave(struct query *query, const struct error *err, bool err_is_stat
     loop_clock_refresh(loop_of(query));
     if (err_is_status) {
         job->status = *err;
+        make_readable(&job->status);
     } else {
         chain_move(&query->chain, &job->response);
         job->approximate = query->work->approximate;

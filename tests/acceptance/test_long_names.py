@@ -49,6 +49,7 @@ def check(code, found, request):
         texts = [tags_of(span).get("error_msg", "") for span in spans_of(found.trace)]
     else:
         texts = [found]
+        assert not {"\u00c3", "\u00e6"} & set(found), "bytes that are not UTF-8 are read as Latin-1"
     assert max(map(len, texts)) < MOST and any(texts)
 
 

@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 import awkward
-from asking import DESC, EQ, GE, ask, by, execution, query, where
+from asking import DESC, EQ, GE, HAVING, IN, NOT_HAVING, NOT_IN, ask, both, by, either, execution, query, where
 from client import rfc3339, time_range
 from compare import same_list, without
 from fixtures import require_binary, running
@@ -113,6 +113,17 @@ ROWS = {
     "by int arrays, descending": ask("two", "lists", ["default.id"], ["v"], orderBy=by("numbers", DESC)),
     "by string arrays": ask("one", "lists", ["default.words"], ["v"], orderBy=by("words")),
     "two groups by arrays": ask("two one", "lists", ["default.words", "default.numbers"], orderBy=by("words", DESC)),
+    "arrays that have a number": ask("one", "lists", ["default.numbers"], ["v"], criteria=where("numbers", HAVING, 3)),
+    "arrays that have two numbers": ask("one two", "lists", ["default.id"], ["v"],
+                                        criteria=where("numbers", HAVING, [1, 3])),
+    "arrays that have not both": ask("one", "lists", ["default.id"], ["v"],
+                                     criteria=where("numbers", NOT_HAVING, [3, 1])),
+    "arrays that have any": ask("two", "lists", ["default.words"], criteria=where("words", IN, ["a", "Z"])),
+    "arrays that have none": ask("two", "lists", ["default.words"], criteria=where("words", NOT_IN, ["a", "Z"])),
+    "arrays that have the empty string": ask("two", "lists", ["default.words"], criteria=where("words", HAVING, "")),
+    "arrays by a condition under another": ask("one", "lists", ["default.id"], ["v"], orderBy=by("numbers"), criteria=both(
+        where("id", IN, ["k0", "k1", "k5", "k6"]), either(where("words", HAVING, ["a"]),
+                                                         where("numbers", NOT_HAVING, 7)))),
     "a time beside other tags": ask("one", "times", ["default.plain"], ["v"]),
     "index mode in two groups": ask("one two", "device", ["default.id", "idx.name", "idx.floor"]),
     "index mode in two groups by a rule": ask("two one", "device", ["default.id", "idx.name"], orderBy=by("floor")),
