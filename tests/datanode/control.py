@@ -45,6 +45,10 @@ class Commands:
         """["d1"]: resets all connections of the cluster port now."""
         return {name: self._cluster.nodes[name].cut() for name in names}
 
+    def cut_schema(self, names):
+        """["d1"]: resets all connections of the registry's port."""
+        return {name: self._cluster.nodes[name].cut_schema() for name in names}
+
     def stop(self, names):
         """["d1"]: the node goes down, ports closed, calls ended."""
         for name in names:

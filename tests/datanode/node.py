@@ -60,6 +60,10 @@ class Node:
         """Resets every connection of the cluster port; the port stays open."""
         return cut_connections(self.port)
 
+    def cut_schema(self):
+        """The same of the registry's port."""
+        return cut_connections(self.schema_port)
+
     def describe(self):
         """The Node message that discovery asks for."""
         node = database.Node(metadata=common.Metadata(name=self.name), roles=[ROLES[role] for role in self.roles],
