@@ -29,7 +29,7 @@ class Asker:
         self.fields = dict.fromkeys(groups, {}) if devices else self.world.fields
         begin, end = self._range()
         document = {"groups": groups, "name": DEVICE if devices else MEASURE,
-                    "timeRange": {"begin": self._time(begin), "end": self._time(end)}}
+                    "timeRange": {"begin": self._about(begin), "end": self._about(end)}}
         self._project(document, groups)
         self._order(document)
         if devices:
@@ -40,6 +40,8 @@ class Asker:
             document["criteria"] = self.criteria.tree()
         if self.random.random() < 0.12:
             document["trace"] = True
+        if self.random.random() < 0.05:
+            document["groups"] = groups + [self.random.choice(groups)]    # asked once
         asked = Asked(document, after=begin > 0)
         if self.random.random() < 0.06 and not devices:
             self._spoil(asked, groups)
@@ -73,12 +75,17 @@ class Asker:
     def _time(self, minute):
         return rfc3339((self.world.now + minute * MINUTE) // 1_000_000)
 
+    def _about(self, minute):
+        """This very moment, which belongs to a range, or a millisecond beside it."""
+        beside = self.random.choice([0, 0, 0, -1, 1])
+        return rfc3339((self.world.now + minute * MINUTE) // 1_000_000 + beside)
+
     def _range(self):
         """In minutes from now."""
         kind = self.random.random()
-        if kind < 0.5:
+        if kind < 0.35:
             begin, end = sorted(self.random.choices([*BEFORE], k=2))
-        elif kind < 0.8:
+        elif kind < 0.85:
             begin, end = sorted(self.random.choices([*AFTER], k=2))
         elif kind < 0.95:
             begin, end = BEFORE[0], AFTER[-1]
@@ -104,7 +111,10 @@ class Asker:
         if len(groups) == 1 and self.random.random() < 0.05:
             document["tagProjection"]["tagFamilies"].append({"name": "none", "tags": ["rank"]})
         if fields:
-            document["fieldProjection"] = {"names": self.random.sample(fields, self.random.randint(1, len(fields)))}
+            names = self.random.sample(fields, self.random.randint(1, len(fields)))
+            names += self.random.choices(names, k=self.random.choice([0] * 9 + [1]))
+            names += ["none"] if len(groups) > 1 and self.random.random() < 0.05 else []
+            document["fieldProjection"] = {"names": names}
 
     def _rows(self, document, groups):
         """Nodes cut rows, those without a sort key first, and a newer version may lie behind the cut."""

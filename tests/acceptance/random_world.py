@@ -53,7 +53,7 @@ class World:
         self.random, self.node_names = random, [f"d{number + 1}" for number in range(nodes)]
         self.now = (now or time.time_ns()) // MINUTE * MINUTE
         self.groups = list(GROUPS[:random.choice([1, 2, 2, 3])])
-        self.replicas = {group: random.choice([0, 0, 1, 2]) for group in self.groups}
+        self.replicas = {group: random.choice([0, 0, 0, 1, 2]) for group in self.groups}
         self.entity = random.choice([["svc"], ["svc"], ["svc", "num"]])
         self.tags = {group: self._tags() for group in self.groups}
         self.device_tags = {group: {tag: kind for tag, kind in self.tags[group].items() if tag in SHARED}
