@@ -140,6 +140,8 @@ def test_the_connection_breaks(pair):
 def test_not_serving(pair):
     sample, watcher = pair(FAST_PROBES)
     assert not watcher.node("d1", "up")["was_down"]
+    sample.fault("d1", delay_ms=2500, times=1)
+    begun = watcher.send("d1", timeout_ms=20000)
     mark = watcher.mark()
     sample.control(health={"d1": "NOT_SERVING"})
     down = watcher.node("d1", "down", after=mark)
@@ -148,6 +150,7 @@ def test_not_serving(pair):
     assert answer["code"] == "UNAVAILABLE"
     assert answer["text"] == "failed to publish message to d1: client not found for node d1"
     assert watcher.ask("d2")["bytes"] > 0
+    assert watcher.answer(begun)["bytes"] > 0, "it may finish what it began"
     mark = watcher.mark()
     sample.control(health={"d1": "SERVING"})
     assert watcher.node("d1", "up", after=mark)["was_down"]
