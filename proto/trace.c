@@ -2,6 +2,8 @@
 #include "proto/trace.h"
 
 #include "frame/wire.h"
+#include "proto/common.pb-c.h"
+#include "proto/depth.h"
 #include "proto/pbw.h"
 #include "proto/utf8.h"
 
@@ -219,8 +221,20 @@ static bool is_failed_span(struct slice span)
     return failed;
 }
 
+/* What a client could not read would cost it the whole answer. */
+static bool is_readable_span(struct slice span)
+{
+    struct error err;
+    size_t memory;
+    return depth_check(span, &banyandb__common__v1__span__descriptor, &memory, &err);
+}
+
 static void attach_span(struct trace_span *span, struct slice child)
 {
+    if (!is_readable_span(child)) {
+        span->ignored++;
+        return;
+    }
     struct piece *place = take_place(span->trace, span);
     if (place != NULL) {
         uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(6, child.len), 1);

@@ -128,6 +128,23 @@ START_TEST(texts_are_utf8)
 }
 END_TEST
 
+START_TEST(spans_that_clients_cannot_read_are_left_out)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "broadcast");
+    trace_attach(root, slice_of("\x12\x03\x2a\x01\xff", 5));         /* a message, not UTF-8 */
+    trace_attach(root, slice_of("\x12\x05\x32\x03\x2a\x01\xff", 7)); /* the same in a child */
+    trace_attach(root, slice_of("\x12\x05\x22\x03\x0a\x09x", 7));    /* a tag that is cut */
+    trace_attach(root, slice_of("\x12\x02\x2a\x00", 4));
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert_uint_eq(read->spans[0]->n_children, 1);
+    ck_assert_str_eq(read->spans[0]->tags[0]->key, "ignored_child_spans");
+    ck_assert_str_eq(read->spans[0]->tags[0]->value, "3");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
 START_TEST(too_many_children_are_counted)
 {
     struct trace *trace = trace_open(&arena, 5);
@@ -168,6 +185,7 @@ int main(void)
     tcase_add_test(tcase, a_failure_is_told_once);
     tcase_add_test(tcase, a_nodes_spans_become_children);
     tcase_add_test(tcase, texts_are_utf8);
+    tcase_add_test(tcase, spans_that_clients_cannot_read_are_left_out);
     tcase_add_test(tcase, too_many_children_are_counted);
     tcase_add_test(tcase, an_untraced_query_costs_nothing);
     suite_add_tcase(suite, tcase);
