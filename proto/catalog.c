@@ -95,11 +95,16 @@ const Banyandb__Database__V1__TopNAggregation *catalog_topn(const struct catalog
                                                                           group, name);
 }
 
+static bool is_of(const Banyandb__Database__V1__IndexRuleBinding *binding, struct slice measure)
+{
+    return binding->subject->catalog == BANYANDB__COMMON__V1__CATALOG__CATALOG_MEASURE &&
+           slice_equal(slice_str(binding->subject->name), measure);
+}
+
 static bool binds(const Banyandb__Database__V1__IndexRuleBinding *binding, struct slice measure,
                   struct slice rule)
 {
-    if (binding->subject->catalog != BANYANDB__COMMON__V1__CATALOG__CATALOG_MEASURE ||
-        !slice_equal(slice_str(binding->subject->name), measure)) {
+    if (!is_of(binding, measure)) {
         return false;
     }
     for (size_t i = 0; i < binding->n_rules; i++) {
@@ -126,6 +131,47 @@ const Banyandb__Database__V1__IndexRule *catalog_bound_rule(const struct catalog
         }
     }
     return NULL;
+}
+
+static bool lists(const Banyandb__Database__V1__IndexRule *rule, struct slice tag)
+{
+    for (size_t i = 0; rule != NULL && i < rule->n_tags; i++) {
+        if (slice_equal(slice_str(rule->tags[i]), tag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool binds_tag(const struct catalog *catalog,
+                      const Banyandb__Database__V1__IndexRuleBinding *binding, struct slice group,
+                      struct slice tag)
+{
+    for (size_t i = 0; i < binding->n_rules; i++) {
+        const struct slice name = slice_str(binding->rules[i]);
+        if (lists((const Banyandb__Database__V1__IndexRule *)find_in_group(
+                      catalog, SCHEMA_INDEX_RULE, group, name),
+                  tag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool catalog_tag_has_rule(const struct catalog *catalog, struct slice group, struct slice measure,
+                          struct slice tag)
+{
+    const struct catalog_shelf *bindings = &catalog->shelves[SCHEMA_INDEX_RULE_BINDING];
+    size_t i;
+    catalog_shelf_find(bindings, group, slice_of("", 0), &i);
+    for (; i < bindings->count && slice_equal(bindings->objects[i]->group, group); i++) {
+        const Banyandb__Database__V1__IndexRuleBinding *binding =
+            (const Banyandb__Database__V1__IndexRuleBinding *)bindings->objects[i]->message;
+        if (is_of(binding, measure) && binds_tag(catalog, binding, group, tag)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 size_t catalog_count(const struct catalog *catalog, enum schema_kind kind)

@@ -83,6 +83,9 @@ const Banyandb__Database__V1__IndexRule *catalog_bound_rule(const struct catalog
                                                             struct slice group,
                                                             struct slice measure,
                                                             struct slice rule);
+/* Whether a rule bound to the measure is about the tag. */
+bool catalog_tag_has_rule(const struct catalog *catalog, struct slice group, struct slice measure,
+                          struct slice tag);
 /* Everything of one kind, sorted by group and name; groups of all catalogs, too. */
 size_t catalog_count(const struct catalog *catalog, enum schema_kind kind);
 const ProtobufCMessage *catalog_at(const struct catalog *catalog, enum schema_kind kind, size_t i);

@@ -18,6 +18,16 @@ struct moment moment_of(const Google__Protobuf__Timestamp *timestamp)
     return moment;
 }
 
+Google__Protobuf__Timestamp moment_timestamp(int64_t nanoseconds)
+{
+    Google__Protobuf__Timestamp timestamp;
+    google__protobuf__timestamp__init(&timestamp);
+    const int64_t nanos = nanoseconds % SECOND;
+    timestamp.nanos = (int32_t)(nanos < 0 ? nanos + SECOND : nanos);
+    timestamp.seconds = nanoseconds / SECOND - (nanos < 0);
+    return timestamp;
+}
+
 int moment_compare(struct moment a, struct moment b)
 {
     if (a.seconds != b.seconds) {

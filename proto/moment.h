@@ -15,6 +15,9 @@ struct moment {
 /* Nanoseconds of any sign and size are carried over into the seconds. */
 struct moment moment_of(const Google__Protobuf__Timestamp *timestamp);
 
+/* As a protobuf message, from nanoseconds since 1970. */
+Google__Protobuf__Timestamp moment_timestamp(int64_t nanoseconds);
+
 /* -1, 0, 1 */
 int moment_compare(struct moment a, struct moment b);
 

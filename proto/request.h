@@ -65,6 +65,10 @@ void request_aggregate_by(struct request *request, enum plan_mode mode, bool mea
 /* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. */
 struct slice request_push(const struct request *request, size_t group, struct arena *arena);
 
+/* The same for a part of the time range, both ends included. */
+struct slice request_push_part(const struct request *request, size_t group,
+                               const Banyandb__Model__V1__TimeRange *part, struct arena *arena);
+
 /* A text for a failure of the plan's execution as clients see it:
  * "code: STATUS_INTERNAL_ERROR, msg: fail to execute the query plan for measure <m>: <text>:
  * invalid query message", code UNKNOWN. RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED of the client,

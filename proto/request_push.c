@@ -58,7 +58,8 @@ static struct slice pack(const query_request *changed, const struct request *req
     return slice_of(start, (size_t)(at - start));
 }
 
-struct slice request_push(const struct request *request, size_t group, struct arena *arena)
+struct slice request_push_part(const struct request *request, size_t group,
+                               const Banyandb__Model__V1__TimeRange *part, struct arena *arena)
 {
     const struct request_group *asked = &request->groups[group];
     query_request changed;
@@ -66,7 +67,8 @@ struct slice request_push(const struct request *request, size_t group, struct ar
     char *name = (char *)(uintptr_t)asked->name.ptr;
     changed.n_groups = 1;
     changed.groups = &name;
-    changed.time_range = request->message->time_range;
+    Banyandb__Model__V1__TimeRange range = *part;
+    changed.time_range = &range;
     changed.tag_projection = request_projection_tags(request, asked->measure, arena);
     changed.field_projection = request_projection_fields(request, asked->measure, arena);
     const bool nothing = changed.tag_projection == NULL && changed.field_projection == NULL;
@@ -80,4 +82,9 @@ struct slice request_push(const struct request *request, size_t group, struct ar
         changed.agg = request->message->agg;
     }
     return pack(&changed, request, arena);
+}
+
+struct slice request_push(const struct request *request, size_t group, struct arena *arena)
+{
+    return request_push_part(request, group, request->message->time_range, arena);
 }

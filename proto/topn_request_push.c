@@ -5,22 +5,11 @@
  *     TopNRequest { groups, time_range, top_n, trace │ carried bytes }
  *                   made anew, small                   as the client sent them
  */
+#include "proto/moment.h"
 #include "proto/pbw.h"
 #include "proto/topn_request.h"
 
 typedef Banyandb__Measure__V1__TopNRequest topn_message;
-
-#define SECOND 1000000000
-
-static Google__Protobuf__Timestamp timestamp_of(int64_t nanoseconds)
-{
-    Google__Protobuf__Timestamp timestamp;
-    google__protobuf__timestamp__init(&timestamp);
-    int64_t nanos = nanoseconds % SECOND;
-    timestamp.nanos = (int32_t)(nanos < 0 ? nanos + SECOND : nanos);
-    timestamp.seconds = nanoseconds / SECOND - (nanos < 0);
-    return timestamp;
-}
 
 static struct slice pack(const topn_message *changed, struct slice carried, struct arena *arena)
 {
@@ -41,7 +30,7 @@ struct slice topn_request_push(const struct topn_request *request, size_t group,
     changed.groups = &name;
     changed.top_n =
         number < TOPN_REQUEST_MAX_NUMBER ? (int32_t)number : (int32_t)TOPN_REQUEST_MAX_NUMBER;
-    Google__Protobuf__Timestamp moment = timestamp_of(bucket == NULL ? 0 : *bucket);
+    Google__Protobuf__Timestamp moment = moment_timestamp(bucket == NULL ? 0 : *bucket);
     Banyandb__Model__V1__TimeRange range;
     banyandb__model__v1__time_range__init(&range);
     range.begin = &moment;
