@@ -19,7 +19,7 @@ class Asker:
     """Makes requests to a world."""
 
     def __init__(self, world):
-        self.world, self.random, self.criteria = world, world.random, Criteria(world.random)
+        self.world, self.random, self.criteria = world, world.random, Criteria(world.random, world.entity)
         self.tags, self.fields = world.tags, world.fields    # of the measure that is asked
 
     def next(self):

@@ -23,6 +23,7 @@ FIELD_WITHOUT_NULL = {FIELD_STRING: "", FIELD_BINARY: b""}   # stored so when th
 
 (EQ, NE, LT, GT, LE, GE, HAVING, NOT_HAVING, IN, NOT_IN, MATCH) = range(1, 12)
 LOGICAL_OR = 2
+OPERATOR_AND = 1
 
 
 @dataclasses.dataclass
@@ -135,7 +136,9 @@ class Oracle:
         wanted = getattr(condition.value, kind).value
         if condition.op == MATCH:
             rule = self.catalog.bound_rule(group, name, condition.name)
-            return bool(_words(wanted, rule.analyzer) & _words(stored, rule.analyzer))
+            words = _words(wanted, condition.match_option.analyzer or rule.analyzer)
+            known = _words(stored, rule.analyzer)
+            return bool(words & known) if condition.match_option.operator != OPERATOR_AND else bool(words) and words <= known
         if condition.op == IN and isinstance(wanted, (str, int)):
             wanted = [wanted]    # nodes take it for one of the entity's values
         terms = set(stored) if isinstance(stored, tuple) else {stored}
