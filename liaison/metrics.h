@@ -57,6 +57,8 @@
     X(METRIC_CUT, COUNTER, "bydb_cut_answers_total",                                               \
       "Answers given up because the client took too little of them.", "")                          \
     X(METRIC_FRAMES, COUNTER, "bydb_frames_decoded_total", "Frames decoded.", "version")           \
+    X(METRIC_SLICES, COUNTER, "bydb_aggregation_slices_total",                                     \
+      "Parts of a time range that were asked for because all its rows at once did not fit.", "")   \
     X(METRIC_NODE_UP, GAUGE, "bydb_node_up",                                                       \
       "Executors that have a healthy connection to the node.", "node")                             \
     X(METRIC_SCHEMA_SERVERS, GAUGE, "bydb_schema_servers",                                         \

@@ -36,6 +36,7 @@ static bool check_numbers(const struct options *o, struct error *err)
            check_range("allowed-percent", o->allowed_percent, 0, 100, err) &&
            check_range("max-concurrent-queries", o->max_concurrent_queries, 0, 1000000, err) &&
            check_range("topn-max-intervals", o->topn_max_intervals, 1, 1000000, err) &&
+           check_range("aggregation-max-slices", o->aggregation_max_slices, 1, 1000000, err) &&
            check_range("measure-vectorized-query-memory-mib",
                        o->measure_vectorized_query_memory_mib, 1, 1 << 20, err) &&
            check_range("max-recv-msg-size", (int64_t)o->max_recv_msg_size, 1, INT32_MAX, err) &&

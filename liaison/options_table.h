@@ -24,6 +24,8 @@ OPTION(DURATION, measure_metadata_cache_wait_duration, "0s", WORKS, "", "how lon
 OPTION(STRING, data_node_selector, "", WORKS, "selector", "labels of the nodes of stage hot")
 OPTION(LIST, measure_frame_versions, "4", WORKS, "versions", "frame versions taken from data nodes: 4, or 3,4 while a cluster is upgraded")
 OPTION(ENUM, aggregation, "exact", WORKS, "exact|rows|pushdown", "combine partials only when that is exact, never, or always")
+OPTION(SIZE, aggregation_slice_size, "0", WORKS, "", "what nodes may answer to one question of an aggregation by rows before its time range is cut; 0 = what fits the query's memory")
+OPTION(INT, aggregation_max_slices, "1000", WORKS, "", "for how many parts of its time range one may ask; 1 = it is never cut")
 OPTION(ENUM, topn, "distinct", WORKS, "distinct|range", "TopN: the best single value of an entity, or the function over the range")
 OPTION(INT, topn_max_intervals, "240", WORKS, "", "--topn=range: fall back to distinct beyond this many intervals")
 OPTION(ENUM, mean_floor, "upstream", WORKS, "upstream|none", "a MEAN below 1 becomes 1 as upstream does, or stays")

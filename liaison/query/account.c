@@ -69,9 +69,10 @@ static void log_if_slow(const struct work *work, struct log *log, const struct a
     if (limit <= 0 || account->took <= (uint64_t)limit || work->trace) {
         return;
     }
-    log_warn(log, MODULE, "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu",
+    log_warn(log, MODULE,
+             "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu slices=%zu",
              work->ops->slow, (double)account->took / 1e6, work->name,
-             SLICE_ARG(work->groups[0].name), work->result_count, account->peak);
+             SLICE_ARG(work->groups[0].name), work->result_count, account->peak, work->slices);
 }
 
 void account_begin(struct work *work, const struct executor_setup *setup)
@@ -89,6 +90,11 @@ void account_end(const struct work *work, const struct executor_setup *setup,
         count_incomplete(work, setup->metrics);
     }
     count_frames(work, setup->metrics);
+    if (work->slices > 0) {
+        const char *no_labels[1] = {NULL};
+        metrics_add(metrics_series(setup->metrics, METRIC_SLICES, no_labels),
+                    (int64_t)work->slices);
+    }
     if (work->bad_texts > 0) {
         const char *no_labels[1] = {NULL};
         metrics_add(metrics_series(setup->metrics, METRIC_BAD_TEXTS, no_labels),

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define SHOWN_BROADCASTS 12
+
 struct node_trace {
     size_t group;
     size_t rank;
@@ -24,6 +26,8 @@ struct measure_trace {
     struct trace_span **broadcasts; /* borrow: region; one for each group */
     struct trace_span *merge;       /* borrow: region */
     size_t *taken;                  /* borrow: region; by group: nodes whose answers were good */
+    size_t rounds;                  /* of questions */
+    size_t frames;                  /* in those that were merged */
     size_t answer_count;
     struct node_trace *answers; /* borrow: region; room for all */
 };
@@ -52,24 +56,28 @@ static void tag_execution(struct measure_trace *trace)
                               trace->request->group_count);
 }
 
-static void open_broadcast(struct measure_trace *trace, size_t i)
+static void open_broadcast(struct measure_trace *trace, size_t i,
+                           const Banyandb__Model__V1__TimeRange *range)
 {
     const struct request_group *group = &trace->request->groups[i];
     const struct options *options = trace->work->options;
-    char range[256];
+    char text[256];
+    request_rules_range_text(range, text, sizeof text);
     if (is_multi(trace)) {
         trace->broadcasts[i] = trace_span(trace->tree, trace->execution, loop_wall_ns(),
                                           "broadcast-per-group-%.*s", SLICE_ARG(group->name));
         trace_tag(trace->broadcasts[i], "group_name", "%.*s", SLICE_ARG(group->name));
         trace_tag(trace->broadcasts[i], "node_count", "%zu", group->selector_count);
+        if (trace->rounds > 1) {
+            trace_tag(trace->broadcasts[i], "time_range", "%s", text);
+        }
         return;
     }
     trace->broadcasts[i] = open_span(trace, aggregates(trace) ? "broadcast-agg" : "broadcast-rows");
     trace_tag(trace->broadcasts[i], "node_count", "%zu", group->selector_count);
     trace_tag(trace->broadcasts[i], "broadcast_timeout_ms", "%llu",
               (unsigned long long)duration_ms(options->dst_broadcast_timeout));
-    request_rules_range_text(trace->request->message->time_range, range, sizeof range);
-    trace_tag(trace->broadcasts[i], "time_range", "%s", range);
+    trace_tag(trace->broadcasts[i], "time_range", "%s", text);
 }
 
 struct measure_trace *measure_trace_begin(const struct work *work, const struct request *request,
@@ -89,10 +97,29 @@ struct measure_trace *measure_trace_begin(const struct work *work, const struct 
     trace->taken = arena_array(work->arena, size_t, request->group_count);
     trace->broadcasts = arena_array(work->arena, struct trace_span *, request->group_count);
     tag_execution(trace);
-    for (size_t i = 0; i < request->group_count; i++) {
-        open_broadcast(trace, i);
-    }
     return trace;
+}
+
+/* The tree takes so many spans on a level, and some are to follow. */
+static bool is_shown(const struct measure_trace *trace)
+{
+    return trace->rounds == 1 || trace->rounds * trace->request->group_count <= SHOWN_BROADCASTS;
+}
+
+void measure_trace_ask(struct measure_trace *trace, const Banyandb__Model__V1__TimeRange *range)
+{
+    if (trace == NULL) {
+        return;
+    }
+    trace->rounds++;
+    trace->answer_count = 0;
+    memset(trace->taken, 0, trace->request->group_count * sizeof *trace->taken);
+    for (size_t i = 0; i < trace->request->group_count; i++) {
+        trace->broadcasts[i] = NULL;
+        if (is_shown(trace)) {
+            open_broadcast(trace, i, range);
+        }
+    }
 }
 
 void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
@@ -103,7 +130,8 @@ void measure_trace_answer(struct measure_trace *trace, const struct fanout_sourc
             .group = source->question,
             .rank = source->rank,
             .frame_bytes = frame_bytes,
-            .bytes = arena_copy(trace->work->arena, node_trace),
+            .bytes =
+                is_shown(trace) ? arena_copy(trace->work->arena, node_trace) : slice_of(NULL, 0),
         };
         trace->taken[source->question]++;
     }
@@ -175,10 +203,7 @@ void measure_trace_again(struct measure_trace *trace, const struct error *why)
     for (size_t i = 0; i < trace->request->group_count; i++) {
         trace_tag(trace->broadcasts[i], "asked_again", "%s", why->text);
         close_broadcast(trace, i, NULL);
-        open_broadcast(trace, i);
     }
-    trace->answer_count = 0;
-    memset(trace->taken, 0, trace->request->group_count * sizeof *trace->taken);
 }
 
 void measure_trace_answered(struct measure_trace *trace, const struct error *failed)
@@ -187,6 +212,8 @@ void measure_trace_answered(struct measure_trace *trace, const struct error *fai
         return;
     }
     attach_answers(trace);
+    size_t bytes;
+    trace->frames += count_frames(trace, SIZE_MAX, &bytes);
     for (size_t i = 0; i < trace->request->group_count; i++) {
         close_broadcast(trace, i, failed);
     }
@@ -208,18 +235,22 @@ void measure_trace_merge(struct measure_trace *trace)
     if (trace == NULL) {
         return;
     }
-    size_t bytes;
-    size_t frames = count_frames(trace, SIZE_MAX, &bytes);
     if (aggregates(trace)) {
         trace->merge = open_span(trace, "reduce-raw-frames");
-        trace_tag(trace->merge, "frames_in", "%zu", frames);
     } else if (is_multi(trace)) {
         build_schema_span(trace);
         trace->merge = open_span(trace, "merge-distributed-rows-multi");
-        trace_tag(trace->merge, "sources_in", "%zu", frames);
     } else {
         trace->merge = open_span(trace, "merge-distributed-rows");
-        trace_tag(trace->merge, "sources_in", "%zu", frames);
+    }
+}
+
+/* Known when the last ones have come. */
+static void tag_frames(struct measure_trace *trace)
+{
+    trace_tag(trace->merge, aggregates(trace) ? "frames_in" : "sources_in", "%zu", trace->frames);
+    if (trace->rounds > 1) {
+        trace_tag(trace->merge, "rounds_of_questions", "%zu", trace->rounds);
     }
 }
 
@@ -283,6 +314,7 @@ static void last_spans(struct measure_trace *trace, uint64_t cut, size_t rows)
 void measure_trace_failed(struct measure_trace *trace, const struct error *why)
 {
     if (trace != NULL) {
+        tag_frames(trace);
         trace_fail(trace->merge, why->text);
         trace_end(trace->merge, loop_wall_ns());
     }
@@ -294,6 +326,7 @@ void measure_trace_merged(struct measure_trace *trace, const struct merge_counts
     if (trace == NULL) {
         return;
     }
+    tag_frames(trace);
     tag_merge(trace, counts->merged);
     trace_end(trace->merge, loop_wall_ns());
     top_span(trace, counts->ranked);

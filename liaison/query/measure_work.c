@@ -2,6 +2,7 @@
 #include "liaison/query/measure_work.h"
 
 #include "frame/envelope.h"
+#include "liaison/query/measure_parts.h"
 #include "liaison/query/measure_trace.h"
 #include "liaison/query/pushdown.h"
 #include "proto/moment.h"
@@ -16,9 +17,10 @@
 struct measure {
     struct work work; /* first */
     struct request request;
-    bool rows_alone;           /* a node had no room for its groups: nodes are asked again */
-    struct arena_mark unasked; /* where the region ended before the nodes were asked */
-    struct merge *merge;       /* borrow: region */
+    bool rows_alone;            /* a node had no room for its groups: nodes are asked again */
+    struct arena_mark unasked;  /* where the region ended before the nodes were asked */
+    struct merge *merge;        /* borrow: region */
+    struct measure_parts parts; /* FOLD */
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
     bool merging;
@@ -79,15 +81,34 @@ static void choose_mode(struct measure *measure)
     }
 }
 
+static bool pulls(const struct measure *measure)
+{
+    return measure->request.plan.mode == PLAN_FOLD;
+}
+
+static void begin_merge(struct measure *measure)
+{
+    struct work *work = &measure->work;
+    choose_mode(measure);
+    if (pulls(measure) && measure->parts.asked == 0) {
+        measure_parts_init(&measure->parts, work, &measure->request);
+    }
+    measure->unasked = arena_mark(work->arena);
+    measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
+}
+
 static size_t open_merge(struct work *work)
 {
     struct measure *measure = measure_of(work);
-    choose_mode(measure);
-    measure->unasked = arena_mark(work->arena);
-    measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
+    if (measure->merge == NULL) {
+        begin_merge(measure);
+    }
     size_t calls = 0;
     for (size_t i = 0; i < work->group_count; i++) {
         calls += broadcast_size(&work->broadcast, i);
+    }
+    if (pulls(measure)) {
+        measure_parts_begin(&measure->parts, calls);
     }
     return calls;
 }
@@ -95,15 +116,20 @@ static size_t open_merge(struct work *work)
 static void ask(struct work *work)
 {
     struct measure *measure = measure_of(work);
-    if (!measure->rows_alone) {
+    struct measure_parts_range room;
+    const Banyandb__Model__V1__TimeRange *range = pulls(measure)
+                                                      ? measure_parts_range(&measure->parts, &room)
+                                                      : measure->request.message->time_range;
+    if (measure->trace == NULL) {
         measure->trace = measure_trace_begin(work, &measure->request, work->trace_tree.execution);
     }
+    measure_trace_ask(measure->trace, range);
     for (size_t i = 0; i < work->group_count; i++) {
         const struct broadcast_question question = {
             .number = i,
             .group = i,
             .topic = "v1:internal-measure-query",
-            .body = request_push(&measure->request, i, work->questions),
+            .body = request_push_part(&measure->request, i, range, work->questions),
         };
         broadcast_ask(&work->broadcast, work->fanout, &question);
     }
@@ -174,16 +200,59 @@ static void forget_answers(struct measure *measure)
     }
 }
 
-static bool ask_for_rows(struct work *work, const struct error *failed)
+static bool ask_for_rows(struct measure *measure, const struct error *failed)
 {
     static const struct error too_many = {.text = "more groups than a node can number"};
-    struct measure *measure = measure_of(work);
-    if (measure->request.plan.mode != PLAN_PARTIALS || !lacks_room(measure, failed)) {
+    if (!lacks_room(measure, failed)) {
         return false;
     }
     measure->rows_alone = true;
     forget_answers(measure);
     measure_trace_again(measure->trace, failed != NULL ? failed : &too_many);
+    return true;
+}
+
+/* Here, or on a node, which then says how much it may read for one question. */
+static bool is_too_much(const struct error *failed)
+{
+    return failed->code == ERROR_RESOURCE_EXHAUSTED ||
+           strstr(failed->text, "block scan quota exceeded") != NULL;
+}
+
+static bool ask_for_less(struct measure *measure, struct error *failed)
+{
+    const struct error why = failed == NULL ? (struct error){.code = ERROR_NONE} : *failed;
+    if (failed == NULL || !is_too_much(failed) || !measure_parts_shorten(&measure->parts, failed)) {
+        return false;
+    }
+    merge_forget(measure->merge);
+    measure_trace_again(measure->trace, &why);
+    return true;
+}
+
+static bool ask_again(struct work *work, struct error *failed)
+{
+    struct measure *measure = measure_of(work);
+    switch (measure->request.plan.mode) {
+    case PLAN_ROWS:
+        return false;
+    case PLAN_PARTIALS:
+        return ask_for_rows(measure, failed);
+    case PLAN_FOLD:
+        return ask_for_less(measure, failed);
+    }
+    return false;
+}
+
+/* The answers to one question for the whole range fit, but not with what became of them. */
+static bool begin_anew(struct measure *measure, struct error *failed)
+{
+    if (!pulls(measure) || measure->parts.cut || measure->response.rows > 0 ||
+        !is_too_much(failed) || !measure_parts_shorten(&measure->parts, failed)) {
+        return false;
+    }
+    measure->rows_alone = true;
+    forget_answers(measure);
     return true;
 }
 
@@ -197,6 +266,12 @@ static enum merge_state turn(struct work *work, struct error *err)
     enum merge_state state = merge_run(measure->merge, &measure->response.sink, ROWS_PER_TURN, err);
     if (state != MERGE_FAILED && !work_check_budget(work, err)) {
         state = MERGE_FAILED;
+    }
+    if (state == MERGE_FED) {
+        measure_parts_next(&measure->parts);
+    }
+    if (state == MERGE_FAILED && begin_anew(measure, err)) {
+        return MERGE_FED;
     }
     if (state == MERGE_FAILED) {
         error_prefix(err, "vec distributed plan");
@@ -228,8 +303,13 @@ static void answered(struct work *work, const struct error *failed)
     struct measure *measure = measure_of(work);
     if (measure->trace == NULL) { /* untraced, or there was nobody to ask */
         measure->trace = measure_trace_begin(work, &measure->request, work->trace_tree.execution);
+        measure_trace_ask(measure->trace, measure->request.message->time_range);
     }
     measure_trace_answered(measure->trace, failed);
+    if (failed == NULL && pulls(measure)) {
+        measure_parts_end(&measure->parts);
+        merge_expect(measure->merge, !measure_parts_is_last(&measure->parts));
+    }
 }
 
 static void close_merge(struct work *work)
@@ -252,7 +332,7 @@ const struct work_ops measure_work_ops = {
     .describe = describe,
     .answer = answer,
     .answered = answered,
-    .again = ask_for_rows,
+    .again = ask_again,
     .turn = turn,
     .wrap = wrap,
     .close = close_merge,

@@ -311,6 +311,7 @@ static void open_work(struct query *query)
     work->options = options_of(query);
     work->chain = &query->chain;
     work->charge = &query->charge;
+    work->limit = work_budget(work);
     work->executor = query->executor;
     query->work = work;
 }

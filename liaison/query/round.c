@@ -74,7 +74,7 @@ static bool on_admit(void *owner, size_t declared, struct error *err)
 }
 
 /* Would other questions be answered better? */
-static bool asks_otherwise(struct round *round, const struct error *failed)
+static bool asks_otherwise(struct round *round, struct error *failed)
 {
     const struct work_ops *ops = round->work->ops;
     return ops->again != NULL && ops->again(round->work, failed);
@@ -95,11 +95,15 @@ static void on_complete(void *owner, const struct error *failed)
     if (round->refused) {
         return; /* it ends by its turn */
     }
-    if (asks_otherwise(round, failed)) {
+    struct error err = {.code = ERROR_NONE};
+    if (failed != NULL) {
+        err = *failed;
+    }
+    if (asks_otherwise(round, failed == NULL ? NULL : &err)) {
         executor_queue(round->executor, &round->after); /* the fan-out is still on the stack */
         return;
     }
-    end(round, failed);
+    end(round, failed == NULL ? NULL : &err);
 }
 
 static void on_after(struct loop_task *task)
@@ -145,6 +149,9 @@ void round_ask(struct round *round)
     struct work *work = round->work;
     assert(work->fanout == NULL);
     round->refused = false;
+    work->admitted = 0;
+    work->admitted_bytes = 0;
+    work->refused = 0;
     arena_init(&round->region, SIZE_MAX, executor_cache(round->executor), work->charge);
     work->questions = &round->region;
     work->fanout =

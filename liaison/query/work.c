@@ -43,24 +43,50 @@ static bool refuse_crowded(struct work *work, size_t more, struct error *err)
 
 bool work_check_budget(struct work *work, struct error *err)
 {
-    if (work->charge->total <= work_budget(work)) {
+    if (work->charge->total <= work->limit) {
         return process_has_room(work, 0) || refuse_crowded(work, 0, err);
     }
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "the query holds %zu bytes of its %zu (--measure-vectorized-query-memory-mib"
                      "=%lld); ask for a narrower time range, fewer tags or fields, or a limit",
-                     work->charge->total, work_budget(work),
+                     work->charge->total, work->limit,
                      (long long)work->options->measure_vectorized_query_memory_mib);
+}
+
+static bool refuse_large(struct work *work, size_t declared, struct error *err)
+{
+    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                     "a node's answer of %zu bytes does not fit the query's memory budget: %zu of "
+                     "%zu bytes are in use; ask for a narrower time range, fewer tags, or a limit",
+                     declared, work->charge->total, work->limit);
+}
+
+static bool refuse_long(struct work *work, size_t declared, struct error *err)
+{
+    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
+                     "a node's answer of %zu bytes comes to %zu that others have sent, %zu are the "
+                     "most to one question (--aggregation-slice-size)",
+                     declared, work->admitted_bytes, work->most_bytes);
+}
+
+static bool admits(struct work *work, size_t declared, struct error *err)
+{
+    if (work->charge->total + declared > work->limit) {
+        return refuse_large(work, declared, err);
+    }
+    if (work->most_bytes > 0 && work->admitted_bytes + declared > work->most_bytes) {
+        return refuse_long(work, declared, err);
+    }
+    return process_has_room(work, declared) || refuse_crowded(work, declared, err);
 }
 
 bool work_admit(struct work *work, size_t declared, struct error *err)
 {
-    size_t budget = work_budget(work);
-    if (work->charge->total + declared <= budget) {
-        return process_has_room(work, declared) || refuse_crowded(work, declared, err);
+    if (!admits(work, declared, err)) {
+        work->refused = declared;
+        return false;
     }
-    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "a node's answer of %zu bytes does not fit the query's memory budget: %zu of "
-                     "%zu bytes are in use; ask for a narrower time range, fewer tags, or a limit",
-                     declared, work->charge->total, budget);
+    work->admitted++;
+    work->admitted_bytes += declared;
+    return true;
 }

@@ -40,12 +40,14 @@ struct work_ops {
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);
     /* All calls have ended; `failed` (may be NULL) says which failed, or that something did not
-     * fit: true when it is to be asked again, from open on, in another way. NULL: never. */
-    bool (*again)(struct work *work, const struct error *failed);
+     * fit: true when it is to be asked again, from open on, in another way. Otherwise `failed` may
+     * tell more now. NULL: never. */
+    bool (*again)(struct work *work, struct error *failed);
     /* All nodes have answered, or `failed` (may be NULL) says which did not, or that there are none
      * to ask. NULL: nothing to do. */
     void (*answered)(struct work *work, const struct error *failed);
-    /* A share of the way from answers to the response, some milliseconds long. */
+    /* A share of the way from answers to the response, some milliseconds long. FED: more is to be
+     * asked, from open on. */
     enum merge_state (*turn)(struct work *work, struct error *err);
     void (*wrap)(const struct work *work, struct error *err);
     void (*close)(struct work *work); /* NULL: the region is all that it holds */
@@ -64,6 +66,11 @@ struct work {
     struct broadcast broadcast;    /* from open on */
     struct arena *questions;       /* borrow: from open on; what lives for one round of them */
     struct fanout *fanout;         /* borrow: `questions`; from ask on */
+    size_t limit;                  /* what answers may make the query hold; at first its budget */
+    size_t most_bytes;             /* of all messages of a round; 0 = any number */
+    size_t admitted;               /* messages of this round */
+    size_t admitted_bytes;
+    size_t refused;                /* bytes of the one that was not admitted in it, 0 = none */
     struct query_trace trace_tree; /* after parse, when it is traced */
 
     /* What the work tells, after parse. */
@@ -76,6 +83,7 @@ struct work {
     /* After the last turn. */
     size_t result_count;
     size_t frames[2];        /* decoded: of version 3, of version 4 */
+    size_t slices;           /* of the range, if it was asked for in parts */
     size_t bad_texts;        /* strings of the answer that are not UTF-8 */
     const char *approximate; /* borrow: static; what of the answer is, or NULL */
     bool crowded;            /* refused because the process holds too much */

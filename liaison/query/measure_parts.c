@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "liaison/query/measure_parts.h"
+
+#include "proto/moment.h"
+#include "proto/request_parts.h"
+
+/* Of the query's memory a part is to cost one in so many. */
+#define SHARE 4
+/* Where so little of that is left, it is the groups that are too many. */
+#define LEAST_SHARE 16
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t greater(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t share_of(const struct measure_parts *parts)
+{
+    return work_budget(parts->work) / SHARE;
+}
+
+/* What the answers to one question may have. 0: anything. */
+static size_t most_bytes(const struct measure_parts *parts)
+{
+    const size_t most = (size_t)parts->work->options->aggregation_slice_size;
+    return most == 0 ? 0 : greater(most, 2 * parts->least_bytes);
+}
+
+static size_t room_of(const struct measure_parts *parts)
+{
+    const size_t budget = work_budget(parts->work);
+    return budget > parts->before ? budget - parts->before : 0;
+}
+
+/* What a part is meant to cost; it may cost twice that. As much as a millisecond of it has cost has
+ * to be there in any case, and cutting the others shorter would gain nothing. */
+static size_t aim_of(const struct measure_parts *parts)
+{
+    return greater(lesser(share_of(parts), room_of(parts) / 3), parts->least_cost);
+}
+
+void measure_parts_init(struct measure_parts *parts, struct work *work,
+                        const struct request *request)
+{
+    const Banyandb__Model__V1__TimeRange *range = request->message->time_range;
+    *parts = (struct measure_parts){
+        .work = work,
+        .request = request,
+        .obstacle = request_parts_obstacle(request, work->world->catalog, work->arena),
+        .slices =
+            slices_of(moment_nanos(moment_of(range->begin)), moment_nanos(moment_of(range->end))),
+    };
+}
+
+/* Besides the one that is asked, or the next if there is none. */
+static bool has_more_questions(const struct measure_parts *parts)
+{
+    return parts->asked < (size_t)parts->work->options->aggregation_max_slices;
+}
+
+/* What cannot be cut may cost whatever there is. */
+static size_t limit_of(const struct measure_parts *parts)
+{
+    if (!parts->may_cut) {
+        return work_budget(parts->work);
+    }
+    const size_t most = parts->cut ? 2 * aim_of(parts) : room_of(parts) / 4 * 3;
+    return parts->before + lesser(most, room_of(parts));
+}
+
+void measure_parts_begin(struct measure_parts *parts, size_t calls)
+{
+    parts->calls = calls;
+    parts->before = parts->work->charge->total;
+    parts->asked++;
+    parts->may_cut = parts->obstacle == NULL && has_more_questions(parts) && !parts->least &&
+                     aim_of(parts) >= share_of(parts) / LEAST_SHARE;
+    parts->work->limit = limit_of(parts);
+    parts->work->most_bytes = parts->may_cut ? most_bytes(parts) : 0;
+}
+
+const Banyandb__Model__V1__TimeRange *measure_parts_range(const struct measure_parts *parts,
+                                                          struct measure_parts_range *room)
+{
+    if (!parts->cut) {
+        return parts->request->message->time_range;
+    }
+    banyandb__model__v1__time_range__init(&room->range);
+    room->begin = moment_timestamp(parts->slices.begin);
+    room->end = moment_timestamp(parts->slices.last);
+    room->range.begin = &room->begin;
+    room->range.end = &room->end;
+    return &room->range;
+}
+
+static size_t cost_of(const struct measure_parts *parts)
+{
+    const size_t total = parts->work->charge->total;
+    return total > parts->before ? total - parts->before : 0;
+}
+
+void measure_parts_end(struct measure_parts *parts)
+{
+    parts->cost = cost_of(parts);
+    parts->bytes = parts->work->admitted_bytes;
+    if (parts->least) {
+        parts->least_cost = greater(parts->least_cost, parts->cost);
+        parts->least_bytes = greater(parts->least_bytes, parts->bytes);
+    }
+    parts->work->limit = work_budget(parts->work);
+    parts->work->slices += parts->cut;
+}
+
+/* How many times as much as it is meant to the part costs: what it holds, or by its bytes. */
+static double excess(const struct measure_parts *parts, size_t cost, size_t bytes)
+{
+    const double by_cost = (double)cost / (double)(aim_of(parts) + 1);
+    const size_t most = most_bytes(parts);
+    const double by_bytes = most == 0 ? 0 : (double)bytes / (double)most * 2;
+    return by_cost > by_bytes ? by_cost : by_bytes;
+}
+
+/* In how many parts each would cost what it is meant to, if the answers that are known are
+ * anything to go by. */
+static uint64_t count_parts(const struct measure_parts *parts)
+{
+    const struct work *work = parts->work;
+    const size_t known = work->admitted + (work->refused > 0);
+    double count =
+        excess(parts, cost_of(parts) + work->refused, work->admitted_bytes + work->refused);
+    count *= known == 0 ? 1 : (double)parts->calls / (double)known;
+    count = count < 2 ? 2 : count + 1;
+    count *= (double)(UINT64_C(1) << lesser(parts->cuts, 20)); /* to be done with it */
+    return count < 1e12 ? (uint64_t)count : UINT64_C(1000000000000);
+}
+
+/* The process holds too much, and this part hardly any of it. */
+static bool is_turned_away(const struct measure_parts *parts)
+{
+    return parts->work->crowded && cost_of(parts) + parts->work->refused <= BUDGET_SHARE / 4;
+}
+
+static bool refuse(const struct measure_parts *parts, struct error *why)
+{
+    const struct error said = *why;
+    if (parts->obstacle != NULL) {
+        return error_set(why, said.code, "%s; its range is not asked for in parts: %s", said.text,
+                         parts->obstacle);
+    }
+    if (!has_more_questions(parts)) {
+        return error_set(why, said.code,
+                         "%s; its range was asked for in parts, %zu questions are the most "
+                         "(--aggregation-max-slices)",
+                         said.text, parts->asked);
+    }
+    return false;
+}
+
+bool measure_parts_shorten(struct measure_parts *parts, struct error *why)
+{
+    if (!parts->may_cut || is_turned_away(parts)) {
+        return refuse(parts, why);
+    }
+    parts->least = !slices_cut(&parts->slices, count_parts(parts));
+    parts->cut = true;
+    parts->cuts++;
+    parts->work->crowded = false;
+    return true;
+}
+
+void measure_parts_next(struct measure_parts *parts)
+{
+    parts->least = false;
+    parts->cuts = 0;
+    slices_next(&parts->slices, excess(parts, parts->cost, parts->bytes));
+    if (parts->asked + 1 >= (size_t)parts->work->options->aggregation_max_slices) {
+        slices_take_rest(&parts->slices);
+    }
+}
