@@ -31,8 +31,8 @@ QUERIES = int(os.environ.get("BYDB_RANDOM_QUERIES", 3000))
 SEED = int(os.environ.get("BYDB_RANDOM_SEED", 1))
 PER_WORLD = 250
 WORLDS = max(1, -(-QUERIES // PER_WORLD))
-MODES = ("exact", "rows", "pushdown")
-TOPN_OF = {"exact": "distinct", "rows": "range", "pushdown": "distinct"}
+MODES = ("exact", "rows", "slices", "pushdown")
+TOPN_OF = {"exact": "distinct", "rows": "range", "slices": "distinct", "pushdown": "distinct"}
 SHOWN_FAILURES = 3
 TOPNS = 0.12     # of the requests are TopN
 AGAIN = 0.1      # of the requests are asked in other orders of arrival
@@ -44,6 +44,13 @@ def options_of(seed):
     nodes = 1 + seed % 5
     version = ["4", "3", "mixed"][seed % 3]
     return nodes, ["--empty", "--nodes", nodes, "--frame-version", version, *(["--no-constants"] * (seed % 2))]
+
+
+def mode_options(mode, calls):
+    """slices: rows, in parts of the time range if there are more than a few in an answer."""
+    if mode == "slices":
+        return ["--aggregation=rows", f"--aggregation-slice-size={500 + 450 * calls}"]
+    return [f"--aggregation={mode}"]
 
 
 class Scene:
@@ -60,13 +67,16 @@ class Scene:
                     for family in asked.document.get("groupBy", {}).get("tagProjection", {}).get("tagFamilies", [])
                     for tag in family["tags"] for group in groups)
         apart = all(self.world.replicas[group] == 0 for group in groups) and asked.after and not array
-        return "agg" in asked.document and mode != "rows" and apart
+        return "agg" in asked.document and mode in ("exact", "pushdown") and apart
 
     def mode_of(self, asked, chance):
         """Partials are not asked for where they count rows twice."""
         if asked.topn:
             return chance.choice(MODES)
-        return chance.choice(MODES if self.pushes(asked, "pushdown") else MODES[:2])
+        left_out = [] if self.pushes(asked, "pushdown") else ["pushdown"]
+        if asked.document.get("trace"):
+            left_out.append("slices")     # a node's trace alone is as large as the parts
+        return chance.choice([mode for mode in MODES if mode not in left_out])
 
 
 @contextlib.contextmanager
@@ -78,7 +88,8 @@ def scene_of(seed):
     with contextlib.ExitStack() as open_:
         sample, first = open_.enter_context(running(node_options, [versions], before=world.insert))
         liaisons = {mode: first if mode == "exact" else
-                    open_.enter_context(serving(sample, [versions, f"--aggregation={mode}", f"--topn={TOPN_OF[mode]}"]))
+                    open_.enter_context(serving(sample, [versions, f"--topn={TOPN_OF[mode]}",
+                                                         *mode_options(mode, nodes * len(world.groups))]))
                     for mode in MODES}
         yield Scene(seed, sample, world, {mode: open_.enter_context(liaison.client())
                                           for mode, liaison in liaisons.items()})

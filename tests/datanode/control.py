@@ -16,6 +16,7 @@ from replay import Replay
 from rpc import HOST
 from suite import point, schema_order
 from synthetic import Synthetic, shape_of
+from timeline import Timeline
 
 
 class Commands:
@@ -122,6 +123,11 @@ class Commands:
                 shape_of(**options), numbers[node.name], len(numbers), node.frame_version, node.constants)
             sizes[node.name] = node.synthetic.size if node.synthetic else 0
         return sizes
+
+    def timeline(self, arguments):
+        """{"d1": {"rows": 1000000, "begin": ns, …} or null}: rows made when they are asked for, see timeline.py."""
+        for node, options in self._each(arguments):
+            node.timeline = None if options is None else Timeline(**options)
 
     def discovery(self, names):
         """["d1"]: rewrites the discovery file so that it lists these nodes, with their present addresses."""

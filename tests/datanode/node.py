@@ -24,7 +24,7 @@ class Node:
         self.announced = None       # another grpc_address than the real one, to test that it is the one dialled
         self.store, self.registry = Store(), Registry(seed, on_schema_change)
         self.faults, self.log, self.health = Faults(), RequestLog(), Health()
-        self.replay = self.synthetic = None
+        self.replay = self.synthetic = self.timeline = None
         self.channel = QueryChannel(self)
         self.port = self.schema_port = 0
         self.tls = None     # files of a certificate and its key, read at each start

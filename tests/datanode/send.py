@@ -77,6 +77,8 @@ class QueryChannel:
             return response
         if node.synthetic is not None and node.synthetic.topn == (topic == TOPN_TOPIC):
             return node.synthetic.respond(request.message_id)
+        if node.timeline is not None and topic == MEASURE_TOPIC:
+            return cluster.SendResponse(message_id=request.message_id, body=node.timeline.answer(node, body))
         try:
             error, answer = _ANSWERS[topic](node, body)
         except topn.NodePanic as panic:
