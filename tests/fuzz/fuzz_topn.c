@@ -28,7 +28,8 @@ static void push(const struct topn_request *request, struct arena *arena)
         struct slice pushed = topn_request_push(request, i, bucket, request->message->top_n, arena);
         Banyandb__Measure__V1__TopNRequest *message =
             banyandb__measure__v1__top_nrequest__unpack(NULL, pushed.len, pushed.ptr);
-        assert(message != NULL && message->n_groups == 1 && message->agg == 0 && !message->trace);
+        assert(message != NULL && message->n_groups == 1 && message->agg == 0);
+        assert(message->trace == request->message->trace);
         assert(message->top_n > 0 && message->top_n <= TOPN_REQUEST_MAX_NUMBER);
         banyandb__measure__v1__top_nrequest__free_unpacked(message, NULL);
     }
