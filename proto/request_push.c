@@ -28,13 +28,20 @@ typedef Banyandb__Measure__V1__QueryRequest query_request;
  * - in index mode a node cuts before it sorts;
  * - a group's first row may come after any number of rows of other groups, and the best row of a
  *   top after all others;
- * - a node's group that is cut off is missing in the sum over all nodes. */
+ * - a node's group that is cut off is missing in the sum over all nodes.
+ * And a node puts rows without a value last, where an ascending order by a tag has them first: so
+ * that they come, a node is asked for a good number of rows, which most measures do not have. */
+#define ROWS_FOR_NULLS 10000
+
 static uint32_t pushed_limit(const struct plan *plan,
                              const Banyandb__Database__V1__Measure *measure)
 {
     bool any_may_count = measure->index_mode || plan->mode != PLAN_ROWS || plan->key_count > 0 ||
                          plan->top.number > 0;
     uint64_t rows = plan->offset + plan->limit;
+    if (plan->order == PLAN_BY_TAG && !plan->descending && rows < ROWS_FOR_NULLS) {
+        rows = ROWS_FOR_NULLS;
+    }
     return any_may_count || rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
 }
 

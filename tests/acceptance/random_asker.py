@@ -50,8 +50,8 @@ class Asker:
     def _of_rows(self, document, groups, after):
         kind = self.random.choices(["rows", "first", "top", "agg"], [10, 20, 15, 55])[0]
         getattr(self, f"_{kind}")(document, groups)
-        if kind == "rows" and after:
-            self._page_of_rows(document)
+        if kind == "rows":
+            self._page_of_rows(document, after)
 
     def _of_devices(self, document, groups):
         """In index mode nodes are asked for all rows."""
@@ -117,13 +117,13 @@ class Asker:
             document["fieldProjection"] = {"names": names}
 
     def _rows(self, document, groups):
-        """Nodes cut rows, those without a sort key first, and a newer version may lie behind the cut."""
+        """Nodes cut rows, and a newer version may lie behind the cut."""
         document["limit"] = 100_000
 
-    def _page_of_rows(self, document):
-        """What nodes cut is what the answer cuts."""
+    def _page_of_rows(self, document, after):
+        """What nodes cut is what the answer cuts: rows that are not written again, or nothing, as there are few rows."""
         order = document.get("orderBy", {})
-        if "indexRuleName" not in order or order["sort"] == "SORT_DESC":
+        if after or ("indexRuleName" in order and order["sort"] != "SORT_DESC"):
             del document["limit"]
             self._page(document)
 

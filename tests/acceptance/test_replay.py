@@ -212,6 +212,8 @@ def as_we_ask(document, case):
         request["limit"] = 2**32 - 1    # a group that a node cuts off is missing in the sum over all
     elif "groupBy" in request:
         ask_for_all_rows(request)
+    elif request.get("orderBy", {}).get("indexRuleName") and request["orderBy"].get("sort") != "SORT_DESC":
+        request["limit"] = max(request["limit"], 10_000)    # nulls come first, and nodes put them last
     return document
 
 

@@ -95,7 +95,11 @@ AWKWARD = {
     "ints with nulls, descending": (ask("west", *READING, orderBy=by("rank", DESC)), (10, 0)),
     "strings with nulls, ascending": (ask("east", *READING, orderBy=by("label")), (10, 0)),
     "strings with nulls, descending": (ask("east", *READING, orderBy=by("label", DESC)), (10, 0)),
-    # No limit cuts these: a node puts series without a value last in both directions, and cuts there.
+    # A node puts series without a value last in both directions, and cuts there.
+    "ints with nulls, the first page": (ask("west", *READING, orderBy=by("rank"), limit=7), (10, 0)),
+    "strings with nulls, pages across the border": (ask("east", *READING, orderBy=by("label"), offset=15, limit=20),
+                                                    (10, 0)),
+    "two groups with nulls, the first page": (ask("east west", *READING, orderBy=by("rank"), limit=11), (10, 0)),
     "an offset inside the nulls": (ask("east", *READING, orderBy=by("label"), offset=5, limit=500), (10, 0)),
     "an offset after the nulls": (ask("east", *READING, orderBy=by("label"), offset=33, limit=500), (10, 0)),
     "a cut before the nulls": (ask("east", *READING, orderBy=by("label", DESC), offset=3, limit=30), (10, 0)),

@@ -80,7 +80,8 @@ START_TEST(one_group)
 }
 END_TEST
 
-#define ORDER(rule) ",\"orderBy\":{\"indexRuleName\":\"" rule "\"}"
+#define ORDER(rule)      ",\"orderBy\":{\"indexRuleName\":\"" rule "\"}"
+#define DESCENDING(rule) ",\"orderBy\":{\"indexRuleName\":\"" rule "\",\"sort\":\"SORT_DESC\"}"
 
 START_TEST(hidden_tag)
 {
@@ -89,16 +90,22 @@ START_TEST(hidden_tag)
         const char *pushed;
     } table[] = {
         {ASK("\"g1\"", ORDER("by-rank")),
-         ASK("\"g1\"", ",\"limit\":100" ORDER("by-rank") "," TAGS("other", "\"rank\""))},
+         ASK("\"g1\"", ",\"limit\":10000" ORDER("by-rank") "," TAGS("other", "\"rank\""))},
+        /* only where rows without a value come first, and nodes have them last */
+        {ASK("\"g1\"",
+             ",\"limit\":9990,\"offset\":11" ORDER("by-rank") "," TAGS("other", "\"rank\"")),
+         ASK("\"g1\"", ",\"limit\":10001" ORDER("by-rank") "," TAGS("other", "\"rank\""))},
+        {ASK("\"g1\"", DESCENDING("by-rank") "," TAGS("other", "\"rank\"")),
+         ASK("\"g1\"", ",\"limit\":100" DESCENDING("by-rank") "," TAGS("other", "\"rank\""))},
         {ASK("\"g1\"", ORDER("by-rank") "," TAGS("other", "\"env\"")),
-         ASK("\"g1\"", ",\"limit\":100" ORDER("by-rank") "," TAGS("other", "\"env\",\"rank\""))},
+         ASK("\"g1\"", ",\"limit\":10000" ORDER("by-rank") "," TAGS("other", "\"env\",\"rank\""))},
         {ASK("\"g1\"", ORDER("by-rank") "," TAGS("other", "\"rank\"")),
-         ASK("\"g1\"", ",\"limit\":100" ORDER("by-rank") "," TAGS("other", "\"rank\""))},
+         ASK("\"g1\"", ",\"limit\":10000" ORDER("by-rank") "," TAGS("other", "\"rank\""))},
         {ASK("\"g1\"", ORDER("by-rank") "," TAGS("default", "\"svc\"")),
          ASK("\"g1\"",
-             ",\"limit\":100" ORDER("by-rank") ",\"tagProjection\":{\"tagFamilies\":[{\"name\":"
-                                               "\"default\",\"tags\":[\"svc\"]},"
-                                               "{\"name\":\"other\",\"tags\":[\"rank\"]}]}")},
+             ",\"limit\":10000" ORDER("by-rank") ",\"tagProjection\":{\"tagFamilies\":[{\"name\":"
+                                                 "\"default\",\"tags\":[\"svc\"]},"
+                                                 "{\"name\":\"other\",\"tags\":[\"rank\"]}]}")},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         ck_assert_msg(asking_plan(&asking, table[i].asked), "row %zu: %s", i, asking.err.text);
@@ -134,8 +141,9 @@ START_TEST(several_groups)
     /* A hidden tag goes where it is known. */
     ck_assert(asking_plan(&asking,
                           ASK("\"g2\",\"g1\"", ORDER("by-rank") "," TAGS("default", "\"svc\""))));
-    assert_push(0, ASK("\"g2\"", ",\"limit\":100" ORDER("by-rank") "," TAGS("default", "\"svc\"")));
-    assert_push(1, ASK("\"g1\"", ",\"limit\":100" ORDER(
+    assert_push(0,
+                ASK("\"g2\"", ",\"limit\":10000" ORDER("by-rank") "," TAGS("default", "\"svc\"")));
+    assert_push(1, ASK("\"g1\"", ",\"limit\":10000" ORDER(
                                      "by-rank") ",\"tagProjection\":{\"tagFamilies\":[{\"name\":"
                                                 "\"default\",\"tags\":[\"svc\"]},"
                                                 "{\"name\":\"other\",\"tags\":[\"rank\"]}]}"));
