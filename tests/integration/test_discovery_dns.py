@@ -118,7 +118,8 @@ def over_tls(folder, authority, *discovery_cas):
     options = [f"--{channel}-{rest}" for channel in ("data-client", "schema-property-client")
                for rest in ("tls", f"ca-cert={authority.ca}")]
     return {"tls": ["--tls", str(certificate), str(key)]}, [
-        "--node-discovery-dns-tls", "--node-discovery-dns-ca-certs=" + ",".join(map(str, discovery_cas)), *options]
+        "--node-discovery-grpc-timeout=2s", "--node-discovery-dns-tls",
+        "--node-discovery-dns-ca-certs=" + ",".join(map(str, discovery_cas)), *options]
 
 
 def test_tls_to_targets(scene, tmp_path):
