@@ -270,6 +270,16 @@ def test_a_node_is_lost_between_slices(start, mode):
 
 
 @pytest.mark.sanitize
+def test_slow_copies_are_not_waited_for_in_any_slice(start):
+    cluster = start(["--demo", "--nodes", 2, "--created-at", "2026-01-01T00:00:00"], [*SMALL, "--skip-slow-replicas"])
+    timeline(cluster.nodes, 100_000, copies=True)
+    cluster.nodes.fault("d2", delay_ms=20_000)
+    asked = total("COUNT", groups="sw_metric", name="service_cpm_minute")
+    assert only(cluster.client.query(asked, timeout=15)) == 100_000
+    assert slices(cluster) > 1
+
+
+@pytest.mark.sanitize
 def test_the_deadline_holds_for_all_slices(small):
     cluster = small(100_000)
     cluster.nodes.fault("*", delay_ms=300)
