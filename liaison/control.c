@@ -138,10 +138,10 @@ static void on_publish(struct loop_timer *timer)
     loop_timer_start(timer, PUBLISH_MS);
 }
 
-/* The main thread's heap is the one that a trim does all of. */
 static void open_slack(struct control *control)
 {
     control->slack = slack_open(control->loop);
+    slack_watch(control->slack, control->setup.first_world_loop);
     for (size_t i = 0; i < control->setup.executor_count; i++) {
         slack_watch(control->slack, executor_loop(control->setup.executors[i]));
     }

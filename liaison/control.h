@@ -19,7 +19,7 @@ struct control_setup {
     struct budget *budget;         /* borrow: its buffers are charged there */
     struct executor **executors;   /* borrow; open before it and closed after control_stop() */
     size_t executor_count;
-    struct loop *first_world_loop;       /* borrow: where on_first_world runs */
+    struct loop *first_world_loop;       /* borrow: the main thread's; on_first_world runs there */
     void (*on_first_world)(void *owner); /* once: from now on queries can be answered */
     void *owner;
 };

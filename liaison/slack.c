@@ -2,6 +2,7 @@
 /* Resident minus given out; pages of files, which are the program's own, do not count. */
 #include "liaison/slack.h"
 
+#include "liaison/hoard.h"
 #include "liaison/own.h"
 
 #include <malloc.h>
@@ -94,6 +95,7 @@ static void free_end(void)
 static void on_watched(struct loop_task *task)
 {
     (void)task;
+    hoard_drop();
     free_end();
 }
 
@@ -104,6 +106,7 @@ static void free_ends(struct slack *slack)
     for (size_t i = 0; i < slack->watched_count; i++) {
         loop_post(slack->watched[i].loop, &slack->watched[i].task);
     }
+    hoard_drop();
     free_end();
 }
 

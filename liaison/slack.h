@@ -9,7 +9,7 @@
  *
  * Each thread allocates from a heap of its own. A trim finds the free pages inside of every heap,
  * but the free end of a heap is given back by nobody but its own thread, and only on the occasion
- * of freeing a block: so each thread is asked to free one.
+ * of freeing a block: so each thread is asked to free one, and its cache (hoard.h).
  */
 #pragma once
 
