@@ -163,6 +163,7 @@ void call_on_data_end(struct call *call)
     }
 }
 
+/* Told later: the user may close the link, which nghttp2 must not see in here (link_session.c). */
 void call_on_stream_close(struct call *call, uint32_t http2_code)
 {
     if (call->state != CALL_OPEN) {
@@ -174,7 +175,7 @@ void call_on_stream_close(struct call *call, uint32_t http2_code)
               refused ? "did not take" : "reset", nghttp2_http2_strerror(http2_code),
               refused ? ": it was not processed, a retry is safe" : "");
     call->stream.id = -1;
-    end_with(call, http2_code, &status);
+    call_fail_later(call, &status);
 }
 
 /* The request */

@@ -5,6 +5,7 @@
  *
  *     link L ADDRESS [CA file]      call C L PATH DEADLINE_MS [KEY VALUE]     send C TEXT
  *     fill C BYTES                  half C      cancel C     close L     live     quit
+ *     tie C L      the end of this call closes that link
  */
 #include "liaison/http2/link.h"
 #include "liaison/http2/tls.h"
@@ -26,6 +27,7 @@ struct place {
     unsigned name;
     struct link *link;
     struct call *call;
+    struct place *tied; /* its link closes when the call ends; NULL: none */
 };
 
 struct client {
@@ -75,6 +77,9 @@ static void on_end(void *owner, struct call *call, const struct error *status)
     place->call = NULL;
     printf("end %u %s [%.*s] %s\n", place->name, error_code_name(status->code), SLICE_ARG(reason),
            status->text);
+    if (place->tied != NULL) {
+        link_close(&place->tied->link);
+    }
 }
 
 static void open_link(struct client *client, struct place *place, const char *rest)
@@ -158,6 +163,8 @@ static void obey(struct client *client, const char *line)
         call_send(place->call, slice_str(rest), false);
     } else if (strcmp(verb, "fill") == 0) {
         fill(place, strtoul(rest, NULL, 10));
+    } else if (strcmp(verb, "tie") == 0) {
+        place->tied = &client->places[strtoul(rest, NULL, 10) % NAMES];
     } else if (strcmp(verb, "half") == 0) {
         call_half_close(place->call);
     }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links and calls against peers that misbehave."""
 import struct
+import threading
 import time
 
 import pytest
@@ -179,6 +180,33 @@ def test_goaway_while_calls_wait_for_a_stream(links):
     assert client.end(first) == ("OK", "")
     ended = client.end(second)
     assert ended[0] == "UNAVAILABLE" and "retry is safe" in ended[1]
+    fake.join()
+
+
+def test_a_refused_call_closes_the_link(links):
+    """As a health check does. It is refused while nghttp2 looks for what to send."""
+    tied = threading.Event()
+
+    def script(peer):
+        peer.greet(settings=[(3, 1)])
+        first = peer.wait_for(HEADERS)[2]
+        tied.wait(10)
+        peer.send(frame(GOAWAY, 0, 0, code(0x7FFFFFFF) + code(0)))
+        peer.send(peer.begin(first), frame(DATA, 0, first, message(b"x")), peer.trailers(first))
+        while True:
+            peer.next()
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address)
+    client.expect(f"state {link} READY")
+    first = client.call(link, "/x/Method", "q")
+    second = client.call(link, "/x/Method", "q")
+    client.tell("tie", second, link)
+    client.live()
+    tied.set()
+    assert client.end(first) == ("OK", "")
+    assert "retry is safe" in client.end(second)[1]
+    client.wait_idle()
     fake.join()
 
 
