@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Revisions of schema objects that need no second look: bad ones, which were logged, and those
+/* Revisions of schema objects that no compare needs to fetch: bad ones, which were logged, and those
  * that the catalog has no use for. */
 #pragma once
 

@@ -62,11 +62,17 @@ static void note_change(struct registry *registry)
 
 /* Objects */
 
-static void on_bad(struct registry *registry, const Banyandb__Property__V1__Property *property,
-                   const struct error *why)
+/* Told once. It is looked at again when it comes again: another server may have it unharmed. */
+static void on_bad(struct registry *registry, const struct schema_session *session,
+                   const Banyandb__Property__V1__Property *property, const struct error *why)
 {
-    log_error(registry->setup.log, MODULE, "a schema object is not accepted; id=%s error=%s",
-              property->id, why->text);
+    const int64_t updated_at = catalog_tags_of(property).updated_at;
+    if (!known_objects_has(&registry->known, property->id, updated_at)) {
+        log_error(registry->setup.log, MODULE,
+                  "a schema object is not accepted; id=%s node=%s error=%s", property->id,
+                  schema_session_name(session), why->text);
+        known_objects_note(&registry->known, property->id, updated_at);
+    }
 }
 
 static void on_object(void *owner, struct schema_session *session,
@@ -75,11 +81,6 @@ static void on_object(void *owner, struct schema_session *session,
 {
     struct registry *registry = owner;
     struct error why;
-    const int64_t updated_at = catalog_tags_of(property).updated_at;
-    (void)session;
-    if (known_objects_has(&registry->known, property->id, updated_at) && delete_time == 0) {
-        return;
-    }
     const enum catalog_change change =
         delete_time != 0 ? catalog_store_delete(registry->store, property, delete_time)
                          : catalog_store_put(registry->store, property, &why);
@@ -89,12 +90,12 @@ static void on_object(void *owner, struct schema_session *session,
         break;
     case CATALOG_UNCHANGED:
         if (asked) { /* by a compare, which would ask again */
-            known_objects_note(&registry->known, property->id, updated_at);
+            known_objects_note(&registry->known, property->id,
+                               catalog_tags_of(property).updated_at);
         }
         break;
     case CATALOG_BAD:
-        on_bad(registry, property, &why);
-        known_objects_note(&registry->known, property->id, updated_at);
+        on_bad(registry, session, property, &why);
         break;
     }
 }

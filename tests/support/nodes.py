@@ -56,9 +56,9 @@ class Nodes:
         """This node misbehaves from now on; without fields it stops misbehaving. "*" means all."""
         self.control(fault={node: fields or None})
 
-    def put_schema(self, kind, group, name, source):
-        """Stores a text as a schema object on all nodes, whatever it is."""
-        now = time.time_ns()
+    def put_schema(self, kind, group, name, source, nodes=None, now=None):
+        """Stores a text as a schema object on all nodes or some, whatever it is."""
+        now = now or time.time_ns()
         stored = message("property.v1.Property", {"id": f"{kind}_{group}/{name}"})
         stored.metadata.group, stored.metadata.name, stored.metadata.mod_revision = "_schema", kind, now
         set_nanoseconds(stored.updated_at, now)
@@ -67,6 +67,8 @@ class Nodes:
         request = message("schema.v1.InsertSchemaRequest")
         request.property.CopyFrom(stored)
         for node in self.said["nodes"]:
+            if nodes and node["name"] not in nodes:
+                continue
             with grpc.insecure_channel(node["schema_address"]) as channel:
                 try:
                     channel.unary_unary(INSERT)(request.SerializeToString(), timeout=10)

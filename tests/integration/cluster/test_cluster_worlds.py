@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the control plane learns: nodes that come and go, schemas that change, servers that fail."""
+import json
 import os
 import pathlib
 import subprocess
@@ -273,6 +274,20 @@ def test_a_bad_object_is_told_once(nodes, watch):
     time.sleep(2.5)
     told = watcher.log_lines("a schema object is not accepted")
     assert [line["id"] for line in told] == ["measure_sw_metric/broken"]
+
+
+def test_an_object_that_one_server_has_damaged(nodes, watch):
+    """The same revision is good elsewhere: what one server says first must not keep it away."""
+    sample = nodes("--nodes", 3)
+    watcher = watch(sample, FAST_SYNC)
+    watcher.world()
+    source = json.dumps(measure("sw_metric", "halved"))
+    now = time.time_ns()
+    sample.put_schema("measure", "sw_metric", "halved", source[:len(source) // 2], ["d1"], now)
+    watcher.wait_log("a schema object is not accepted")
+    sample.put_schema("measure", "sw_metric", "halved", source, ["d2"], now)
+    watcher.world(lambda world: "sw_metric/halved" in world["measures"])
+    assert [line["node"] for line in watcher.log_lines("a schema object is not accepted")] == ["d1"]
 
 
 # ------------------------------------------------------------------------ start
