@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Revisions of schema objects that no compare needs to fetch: bad ones, which were logged, and those
- * that the catalog has no use for. */
+/* Revisions of schema objects that no compare needs to fetch: bad ones, which were logged, and
+ * those that the catalog has no use for. */
 #pragma once
 
 #include <stdbool.h>
