@@ -18,8 +18,8 @@ struct measure {
     struct work work; /* first */
     struct request request;
     bool rows_alone;            /* a node had no room for its groups: nodes are asked again */
-    struct arena_mark unasked;  /* where the region ended before the nodes were asked */
-    struct merge *merge;        /* borrow: region */
+    struct arena merged;        /* the merge and what it keeps */
+    struct merge *merge;        /* borrow: `merged` */
     struct measure_parts parts; /* FOLD */
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
@@ -93,8 +93,16 @@ static void begin_merge(struct measure *measure)
     if (pulls(measure) && measure->parts.asked == 0) {
         measure_parts_init(&measure->parts, work, &measure->request);
     }
-    measure->unasked = arena_mark(work->arena);
-    measure->merge = merge_open(&measure->request.plan, work->options->frame_versions, work->arena);
+    arena_init(&measure->merged, work_budget(work), executor_cache(work->executor), work->charge);
+    measure->merge =
+        merge_open(&measure->request.plan, work->options->frame_versions, &measure->merged);
+}
+
+/* Nothing is kept of the answers that came. */
+static void end_merge(struct measure *measure)
+{
+    merge_close(&measure->merge);
+    arena_fini(&measure->merged);
 }
 
 static size_t open_merge(struct work *work)
@@ -191,15 +199,6 @@ static bool lacks_room(const struct measure *measure, const struct error *failed
            merge_may_lack_groups(measure->merge);
 }
 
-/* Nothing is kept of the answers that came, but in a trace, which lies in the region. */
-static void forget_answers(struct measure *measure)
-{
-    merge_close(&measure->merge);
-    if (!measure->work.trace) {
-        arena_rewind(measure->work.arena, measure->unasked);
-    }
-}
-
 static bool ask_for_rows(struct measure *measure, const struct error *failed)
 {
     static const struct error too_many = {.text = "more groups than a node can number"};
@@ -207,7 +206,7 @@ static bool ask_for_rows(struct measure *measure, const struct error *failed)
         return false;
     }
     measure->rows_alone = true;
-    forget_answers(measure);
+    end_merge(measure);
     measure_trace_again(measure->trace, failed != NULL ? failed : &too_many);
     return true;
 }
@@ -252,7 +251,7 @@ static bool begin_anew(struct measure *measure, struct error *failed)
         return false;
     }
     measure->rows_alone = true;
-    forget_answers(measure);
+    end_merge(measure);
     return true;
 }
 
@@ -314,7 +313,7 @@ static void answered(struct work *work, const struct error *failed)
 
 static void close_merge(struct work *work)
 {
-    merge_close(&measure_of(work)->merge);
+    end_merge(measure_of(work));
 }
 
 const struct work_ops measure_work_ops = {

@@ -150,6 +150,20 @@ def test_a_top_over_slices(small):
 
 
 @pytest.mark.sanitize
+def test_rows_that_fit_alone_but_not_with_their_groups(start):
+    """All answers are there when it turns out; it begins anew, in parts."""
+    cluster = start(["--demo", "--nodes", 2], ["--aggregation=rows", "--measure-vectorized-query-memory-mib=8"])
+    timeline(cluster.nodes, 60_000, series=100)
+    assert len(cluster.client.query(total("COUNT", "endpoint_id")).data_points) == 200
+    assert slices(cluster) == 0
+    timeline(cluster.nodes, 60_000, series=6_000)
+    response = cluster.client.query(total("COUNT", "endpoint_id"))
+    assert len(response.data_points) == 12_000
+    assert {point.fields[0].value.int.value for point in response.data_points} == {10}
+    assert slices(cluster) > 1
+
+
+@pytest.mark.sanitize
 def test_several_groups(small):
     """Each slice is asked of all groups at the same time."""
     cluster = small(40_000)
