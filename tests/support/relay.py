@@ -21,9 +21,11 @@ class Relay:
         self.address = "127.0.0.1:%d" % self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def hold(self):
+    def hold(self, seconds=None):
         """Nothing passes either way; connections are still accepted, as by a process that is stopped."""
         self._open.clear()
+        if seconds is not None:
+            threading.Timer(seconds, self.release).start()
 
     def release(self):
         self._open.set()
