@@ -71,7 +71,7 @@ static void fail(struct exchange *exchange, const struct error *why)
     }
 }
 
-/* Part of an answer waits: it cannot be taken back, so the stream is reset. */
+/* Part of an answer waits, or the status itself: what has been sent cannot be taken back. */
 static void give_up(struct exchange *exchange, const struct error *why)
 {
     const bool users = is_users(exchange);
@@ -79,7 +79,11 @@ static void give_up(struct exchange *exchange, const struct error *why)
         set_state(exchange, EXCHANGE_FINISHING);
         msg_release(&exchange->held);
     }
-    stream_reset(&exchange->stream, NGHTTP2_CANCEL);
+    if (exchange->stream.out.len > 0) {
+        reply_cut(&exchange->reply, why);
+    } else {
+        stream_reset(&exchange->stream, NGHTTP2_CANCEL);
+    }
     if (users) {
         tell_gone(exchange, why);
     }
@@ -100,9 +104,9 @@ bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t time
     const bool receives = is_cut_short(exchange);
     struct error why;
     if (sends && now - stream->moved_at >= timeout_ns) {
-        error_set(&why, ERROR_UNAVAILABLE,
+        error_set(&why, ERROR_RESOURCE_EXHAUSTED,
                   "the client took %zu bytes of the answer in %llu ms, at least %zu are expected; "
-                  "%zu were still to be read",
+                  "%zu were still to be read: read faster, or ask for less",
                   stream->moved, ms, STREAM_PACE, stream->out.len);
         give_up(exchange, &why);
         tell_cut(exchange, &why);

@@ -107,3 +107,12 @@ void reply_finish(struct reply *reply, unsigned http_status, const struct error 
         send_alone(reply, http_status);
     }
 }
+
+void reply_cut(struct reply *reply, const struct error *status)
+{
+    headers_clear(&reply->ending);
+    set_ending(reply, status);
+    stream_drop(reply->stream);
+    submit_trailers(reply->stream);
+    h2_request_flush(reply->stream->h2);
+}

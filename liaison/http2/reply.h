@@ -25,3 +25,7 @@ void reply_send(struct reply *reply, struct chain *message /* take: left empty *
 /* The status (NULL = OK) and the trailers end the stream, behind all messages. When nothing was
  * sent, `http_status` goes with them; 415 goes alone. */
 void reply_finish(struct reply *reply, unsigned http_status, const struct error *status);
+/* For a reply that has begun and of which bytes wait: they are dropped, and a status other than OK
+ * follows what has been sent, perhaps in the middle of a message. Trailers need no window, so the
+ * client gets to know why, however little it reads. */
+void reply_cut(struct reply *reply, const struct error *status);

@@ -58,8 +58,8 @@ struct server_options {
     struct ssl_ctx_st *tls;          /* borrow; NULL = h2c */
     size_t max_message_bytes;        /* of a request; larger: RESOURCE_EXHAUSTED */
     uint32_t max_concurrent_streams; /* announced to clients */
-    /* A response of which less than 64 KiB could be sent for so long is reset; likewise a message
-     * that stops arriving. 0 = never. */
+    /* A response of which less than 64 KiB could be sent for so long is cut: its end is a status
+     * that tells why. A message that stops arriving is refused. 0 = never. */
     uint64_t stall_timeout_ms;
     uint64_t greeting_timeout_ms; /* from accept to the client's SETTINGS; 0 = 20,000 */
     struct charge *charge;        /* borrow: pays for messages, responses and wire buffers */

@@ -127,10 +127,16 @@ void stream_complete(struct stream *stream)
     resume(stream);
 }
 
-void stream_reset(struct stream *stream, uint32_t http2_code)
+void stream_drop(struct stream *stream)
 {
     drop_out(stream);
     stream->out_complete = true;
+    stream->on_out_complete = NULL;
+}
+
+void stream_reset(struct stream *stream, uint32_t http2_code)
+{
+    stream_drop(stream);
     nghttp2_submit_rst_stream(stream->h2->session, NGHTTP2_FLAG_NONE, stream->id, http2_code);
     h2_request_flush(stream->h2);
 }

@@ -46,6 +46,9 @@ nghttp2_data_provider stream_provider(struct stream *stream);
 /* Puts a message (left empty) behind those that wait, with its prefix. */
 void stream_send(struct stream *stream, struct chain *message /* take */);
 void stream_complete(struct stream *stream);
+/* What waits to be sent is dropped, and on_out_complete is not called: the caller ends the stream.
+ */
+void stream_drop(struct stream *stream);
 /* RST_STREAM; what waits to be sent is dropped. */
 void stream_reset(struct stream *stream, uint32_t http2_code);
 

@@ -231,11 +231,23 @@ def test_a_client_that_trickles_is_cut(huge):
     while not reader.ended:
         crowd.open_windows(1024)
         crowd.serve(0.2)
-    assert reader.reset == 8 and 1024 < reader.taken < 65536
+    assert reader.status == REFUSED.value[0] and 1024 < reader.taken < 65536
+    assert reader.text.startswith(f"the client took {reader.taken % 65536} bytes of the answer in 2000 ms"), reader.text
     cluster.liaison.wait_log("an answer was cut")
     assert cluster.liaison.metric("bydb_cut_answers_total") == 1
     cluster.liaison.expect_nothing_alive()
     crowd.close()
+
+
+def test_a_real_client_is_told_why_its_answer_is_cut(huge):
+    """grpcio takes no more of a message than its window holds until somebody asks for the message."""
+    cluster, _ = huge("--client-stall-timeout=2s")
+    call = cluster.client.channel.unary_stream(QUERY)(wide(200_000).SerializeToString(), timeout=60)
+    cluster.liaison.wait_log("an answer was cut", 30)
+    with pytest.raises(grpc.RpcError) as failed:
+        next(call)
+    assert failed.value.code() == REFUSED, failed.value
+    assert "bytes of the answer in 2000 ms, at least 65536 are expected" in failed.value.details()
 
 
 def test_no_turn_is_long(huge):

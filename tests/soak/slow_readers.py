@@ -5,8 +5,8 @@
     BYDB_LIAISON=<binary> tests/soak/slow_readers.py [--readers 1000] [--seconds 60] [--budget 512MiB]
 
 What fits the budget is served, the rest is refused; no small query is ever refused; readers that take
-less than 64 KiB within --client-stall-timeout are cut. Prints how long small queries take (99 of 100 are
-faster) before, beside an idle liaison's, and during. Times are told, never judged.
+less than 64 KiB within --client-stall-timeout are cut and told why. Prints how long small queries take
+meanwhile (99 of 100 are faster), beside an idle liaison's. Times are told, never judged.
 """
 import argparse
 import pathlib
@@ -24,6 +24,7 @@ from client import time_range  # noqa: E402
 from liaison import Liaison  # noqa: E402
 from nodes import Nodes  # noqa: E402
 from proto import message  # noqa: E402
+from resident import peak  # noqa: E402
 from slow import Crowd, Reader  # noqa: E402
 
 MIB = 1 << 20
@@ -70,11 +71,6 @@ class Small:
         return 1000 * ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
 
 
-def resident(liaison):
-    with open(f"/proc/{liaison.process.process.pid}/status", encoding="ascii") as lines:
-        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith("Vm")}
-
-
 def come(liaison, crowd, readers):
     """They come in small crowds, as the sample nodes are slow."""
     request = query(WIDE).SerializeToString()
@@ -94,19 +90,20 @@ def read_slowly(crowd, seconds):
 
 
 def report(crowd, liaison, small, idle):
-    refused = [reader for reader in crowd.readers if reader.status == EXHAUSTED]
-    cut = [reader for reader in crowd.readers if reader.reset is not None]
+    exhausted = [reader for reader in crowd.readers if reader.status == EXHAUSTED]
+    refused = [reader for reader in exhausted if not reader.taken]
+    cut = [reader for reader in exhausted if reader.taken]
     other = [reader.text for reader in crowd.readers if reader.status not in (None, EXHAUSTED)]
+    other += [f"reset with {reader.reset}" for reader in crowd.readers if reader.reset]
     served = len(crowd.readers) - len(refused) - len(other)
-    peak = resident(liaison)["VmHWM"]
     print(f"{len(crowd.readers)} readers: {served} served, {len(refused)} refused, {len(other)} failed otherwise; "
           f"{len(cut)} of the served cut ({liaison.metric('bydb_cut_answers_total'):.0f} by count)")
-    print(f"resident at most {peak / MIB:.0f} MiB")
+    print(f"resident at most {peak(liaison.process.pid) / MIB:.0f} MiB")
     print(f"small queries: {len(small.seconds)} asked, {len(small.failures)} failed; "
           f"p99 {small.p99():.1f} ms, idle {idle.p99():.1f} ms")
     for text in sorted(set(other + small.failures))[:5]:
         print("   ", text[:300])
-    return not other and not small.failures and served > 0 and refused
+    return not other and not small.failures and served > 0 and bool(refused)
 
 
 def main():

@@ -29,6 +29,7 @@ def client(server):
     client.close()
 
 
+EXHAUSTED = 8
 PARTS = [  # body, then status and a part of the text
     (b"\0\0", 13, "within the prefix of a message (2 of 5 bytes)"),
     (message(b"abc", declared=10), 13, "3 bytes into a message of 10"),
@@ -323,32 +324,59 @@ def test_slow_reader_holds_its_answer_only(server):
     client.close()
 
 
-def test_stalled_window_is_reset(echo):
+def test_stalled_window_is_told_why(echo):
     server = echo("--stall", 400)
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big")
     client.request(3, message(b"quick"))
     assert client.finished(3).body == message(b"quick")
-    assert client.finished(1, timeout=3).reset == 8
+    answer = client.finished(1, timeout=3)
+    assert (len(answer.body), answer.status, answer.reset) == (1024, EXHAUSTED, None)
+    assert answer.text == ("the client took 1024 bytes of the answer in 400 ms, at least 65536 are expected; 998981 were "
+                           "still to be read: read faster, or ask for less")
     assert server.live()[1:3][0] == 0
     client.request(5, message(b"still fine"))
     assert client.finished(5).body == message(b"still fine")
     client.close()
 
 
-def test_a_trickle_is_reset(echo):
+def test_stalled_request_and_answer_are_told_why(echo):
+    """The client has not said everything, either: the end of the answer is followed by a reset without an error."""
+    server = echo("--stall", 400)
+    client = Raw(server.port, settings=[(4, 1024)])
+    client.request(1, message(b"x" * 5000), "/test.Echo/Bidi", end=False)
+    answer = client.answer(1)
+    client.read_until(lambda: answer.reset is not None)
+    assert (len(answer.body), answer.status, answer.reset) == (1024, EXHAUSTED, 0)
+    assert server.live()[1] == 0
+    client.close()
+
+
+def test_a_window_that_opens_late_changes_nothing(echo):
+    server = echo("--stall", 400)
+    client = Raw(server.port, settings=[(4, 1024)])
+    client.request(1, message(b"1000000"), "/test.Echo/Big")
+    assert client.finished(1, timeout=3).status == EXHAUSTED
+    client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", 1 << 20)))
+    client.request(3, message(b"quick"))
+    assert client.finished(3).body == message(b"quick")
+    assert len(client.answer(1).body) == 1024
+    client.close()
+
+
+def test_a_trickle_is_cut(echo):
     """Something is taken all the time, but far less than could be waited for."""
     server = echo("--stall", 600)
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big")
     answer, taken = client.answer(1), 0
     client.socket.settimeout(10)
-    while answer.reset is None and client.read():
+    while not answer.ended and client.read():
         if len(answer.body) > taken:
             time.sleep(0.05)
             gained, taken = len(answer.body) - taken, len(answer.body)
             client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", gained)))
-    assert answer.reset == 8 and 2048 < len(answer.body) < 65536
+    assert answer.status == EXHAUSTED and 2048 < len(answer.body) < 65536
     client.close()
 
 
@@ -375,7 +403,8 @@ def test_stalled_request_is_failed(echo):
 def test_deadline_while_the_answer_waits_for_the_client(server):
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big", grpc_timeout="300m")
-    assert client.finished(1, timeout=3).reset == 8
+    answer = client.finished(1, timeout=3)
+    assert (len(answer.body), answer.status, answer.reset) == (1024, 4, None)
     server.wait_idle((1, 0))
     client.close()
 
