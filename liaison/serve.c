@@ -260,6 +260,7 @@ static void stop(struct liaison *liaison)
         loop_run(liaison->loop);
     }
     edge_close(&liaison->edge);
+    mask_signals(SIG_BLOCK); /* one more of them changes nothing about the exit status */
     forget_signals(liaison);
     loop_timer_fini(&liaison->timer);
     loop_free(&liaison->loop);

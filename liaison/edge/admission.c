@@ -192,7 +192,7 @@ bool admission_cancel(struct admission *admission, struct job *job)
         watch_first(admission);
         return true;
     }
-    if (job->place == JOB_RUNNING) {
+    if (job->place == JOB_RUNNING && !admission->ended) { /* else the executors are closed */
         executor_cancel(job);
     }
     return false;

@@ -10,6 +10,7 @@ from asking import CPM, LATENCY, LATENCY_ROWS, ask, query
 from client import QUERY
 from process import wait_until
 from proto import parse
+from slow import Reader
 
 pytestmark = pytest.mark.sanitize
 
@@ -73,6 +74,25 @@ def test_a_second_signal_ends_it_at_once(leaving):
     assert cluster.liaison.process.running()
     cluster.liaison.process.signal(signal.SIGTERM)
     assert cluster.liaison.process.wait(10) == 0
+    assert call.exception() is not None
+
+
+def test_clients_and_signals_while_it_ends(leaving):
+    """The executors are gone before the edge is; clients that leave then, and more signals, change nothing."""
+    cluster = leaving("--grace=60s")
+    call = begin_slow(cluster, 20_000)
+    readers = [Reader(cluster.liaison.ports["grpc"], WHOLE.SerializeToString()) for _ in range(60)]
+    wait_until(lambda: cluster.liaison.metric("bydb_live_queries") > 60, what="the queries running")
+    process = cluster.liaison.process
+    process.signal(signal.SIGTERM)
+    cluster.liaison.wait_log("stopping")
+    process.signal(signal.SIGTERM)
+    for reader in readers:
+        reader.close()
+    while process.running():
+        process.signal(signal.SIGTERM)
+        time.sleep(0.0002)
+    assert process.wait(10) == 0, process.log[-3000:]
     assert call.exception() is not None
 
 
