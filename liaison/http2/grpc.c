@@ -142,6 +142,9 @@ void grpc_read_status(const struct headers *trailers, unsigned http_status, stru
     status->text[0] = '\0';
     if (status->code != ERROR_NONE) {
         grpc_decode_text(headers_get(trailers, "grpc-message"), status->text, sizeof status->text);
+        if (status->text[0] == '\0') {
+            error_set(status, status->code, "the peer gave no reason");
+        }
     }
 }
 

@@ -64,6 +64,7 @@ ENDS = [  # frames, then code and a part of the text
     ((begin, data(message(b"fine")), trailers()), "OK", ""),
     ((begin, trailers(14, "a%20b%")), "UNAVAILABLE", "a b%"),
     ((begin, trailers(99, "odd")), "UNKNOWN", "odd"),
+    ((begin, trailers(14)), "UNAVAILABLE", "the peer gave no reason"),
     ((begin, trailers("x")), "UNKNOWN", "malformed grpc-status"),
     ((block((":status", "200"), GRPC, ("grpc-status", "5"), ("grpc-message", "none"), end=True),), "NOT_FOUND", "none"),
     ((block((":status", "503"), end=True),), "UNAVAILABLE", "HTTP status 503"),

@@ -244,7 +244,7 @@ static const struct {
     {PAIRS("grpc-status", "0"), ERROR_NONE, ""},
     {PAIRS("grpc-status", "0", "grpc-message", "ignored"), ERROR_NONE, ""},
     {PAIRS("grpc-status", "3", "grpc-message", "a%20b"), ERROR_INVALID_ARGUMENT, "a b"},
-    {PAIRS("grpc-status", "16"), ERROR_UNAUTHENTICATED, ""},
+    {PAIRS("grpc-status", "16"), ERROR_UNAUTHENTICATED, "the peer gave no reason"},
     {PAIRS("grpc-status", "17", "grpc-message", "new"), ERROR_UNKNOWN, "new"},
     {PAIRS("grpc-status", "-1"), ERROR_UNKNOWN, "malformed grpc-status: \"-1\""},
     {PAIRS("grpc-status", "4294967296000"), ERROR_UNKNOWN,
