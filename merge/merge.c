@@ -429,6 +429,11 @@ void merge_forget(struct merge *merge)
     arena_rewind(&merge->own, (struct arena_mark){NULL, NULL});
 }
 
+bool merge_has_rows(const struct merge *merge)
+{
+    return merge->source_count > 0;
+}
+
 void merge_expect(struct merge *merge, bool more)
 {
     assert(!more || merge->plan->mode == PLAN_FOLD);

@@ -47,6 +47,8 @@ enum merge_state {
  * with FED, nothing of the frames is held any more, and merge_feed goes on. All versions of a
  * record have to come in frames that are fed together. */
 void merge_expect(struct merge *merge, bool more);
+/* Whether there are rows in what was fed since. */
+bool merge_has_rows(const struct merge *merge);
 /* FOLD: gives up the frames that were fed since the last FED, before the first merge_run. */
 void merge_forget(struct merge *merge);
 

@@ -41,7 +41,7 @@ static size_t room_of(const struct measure_parts *parts)
  * to be there in any case, and cutting the others shorter would gain nothing. */
 static size_t aim_of(const struct measure_parts *parts)
 {
-    return greater(lesser(share_of(parts), room_of(parts) / 3), parts->least_cost);
+    return greater(lesser(share_of(parts), room_of(parts) / 3), 2 * parts->least_cost);
 }
 
 void measure_parts_init(struct measure_parts *parts, struct work *work,
@@ -104,8 +104,9 @@ static size_t cost_of(const struct measure_parts *parts)
     return total > parts->before ? total - parts->before : 0;
 }
 
-void measure_parts_end(struct measure_parts *parts)
+void measure_parts_end(struct measure_parts *parts, bool has_rows)
 {
+    parts->has_rows = has_rows;
     parts->cost = cost_of(parts);
     parts->bytes = parts->work->admitted_bytes;
     if (parts->least) {
@@ -116,12 +117,18 @@ void measure_parts_end(struct measure_parts *parts)
     parts->work->slices += parts->cut;
 }
 
+/* How many times as much as `aim` it is. What a millisecond has, too, does not come from the length
+ * of a part. */
+static double ratio(size_t amount, size_t aim, size_t least)
+{
+    return amount <= least || aim <= least ? 0 : (double)(amount - least) / (double)(aim - least);
+}
+
 /* How many times as much as it is meant to the part costs: what it holds, or by its bytes. */
 static double excess(const struct measure_parts *parts, size_t cost, size_t bytes)
 {
-    const double by_cost = (double)cost / (double)(aim_of(parts) + 1);
-    const size_t most = most_bytes(parts);
-    const double by_bytes = most == 0 ? 0 : (double)bytes / (double)most * 2;
+    const double by_cost = ratio(cost, aim_of(parts), parts->least_cost);
+    const double by_bytes = 2 * ratio(bytes, most_bytes(parts), parts->least_bytes);
     return by_cost > by_bytes ? by_cost : by_bytes;
 }
 
@@ -177,7 +184,7 @@ void measure_parts_next(struct measure_parts *parts)
 {
     parts->least = false;
     parts->cuts = 0;
-    slices_next(&parts->slices, excess(parts, parts->cost, parts->bytes));
+    slices_next(&parts->slices, parts->has_rows ? excess(parts, parts->cost, parts->bytes) : 0);
     if (parts->asked + 1 >= (size_t)parts->work->options->aggregation_max_slices) {
         slices_take_rest(&parts->slices);
     }

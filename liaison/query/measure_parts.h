@@ -25,6 +25,7 @@ struct measure_parts {
     bool cut;          /* the range is asked for in parts */
     bool least;        /* the part is a millisecond */
     size_t cuts;       /* of the part so far */
+    bool has_rows;     /* the last one that was folded */
     bool may_cut;      /* the part that is asked for may be cut once more */
     size_t asked;      /* parts so far, those that did not fit included */
     size_t calls;      /* of one part */
@@ -48,8 +49,8 @@ struct measure_parts_range {
 };
 const Banyandb__Model__V1__TimeRange *measure_parts_range(const struct measure_parts *parts,
                                                           struct measure_parts_range *room);
-/* All answers are in; what they may not cost is free for merging them. */
-void measure_parts_end(struct measure_parts *parts);
+/* All answers are in, with rows or without any; what they may not cost is free for merging them. */
+void measure_parts_end(struct measure_parts *parts, bool has_rows);
 /* The part is too much: shortens it, to be asked for again. False: it cannot be, `why` tells that
  * as well. */
 bool measure_parts_shorten(struct measure_parts *parts, struct error *why);

@@ -306,7 +306,7 @@ static void answered(struct work *work, const struct error *failed)
     }
     measure_trace_answered(measure->trace, failed);
     if (failed == NULL && pulls(measure)) {
-        measure_parts_end(&measure->parts);
+        measure_parts_end(&measure->parts, merge_has_rows(measure->merge));
         merge_expect(measure->merge, !measure_parts_is_last(&measure->parts));
     }
 }

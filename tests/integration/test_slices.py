@@ -209,6 +209,16 @@ def test_rows_of_one_moment_cannot_be_cut(start):
     assert len(ranges_of(cluster.nodes)) < 40
 
 
+@pytest.mark.sanitize
+def test_a_size_below_that_of_answers_without_rows(start):
+    """Nobody means that; it must not end in asking millisecond by millisecond."""
+    cluster = start(["--demo", "--nodes", 2], ["--aggregation=rows", "--aggregation-slice-size=300"])
+    timeline(cluster.nodes, 10, step=60_000_000_000)
+    assert only(cluster.client.query(total("COUNT", seconds=36_000))) == 20
+    print(f"{len(ranges_of(cluster.nodes))} questions")
+    assert len(ranges_of(cluster.nodes)) < 200
+
+
 # ------------------------------------------------------------- what is not cut
 
 @pytest.mark.sanitize

@@ -203,7 +203,9 @@ START_TEST(what_is_folded_leaves_its_groups_alone)
     struct fixture fixture;
     open_sum(&fixture);
     for (size_t i = 0; i < COUNT(parts); i++) { /* the first has no rows to tell a layout */
+        ck_assert(!merge_has_rows(fixture.merge));
         ck_assert(feed(&fixture, 0, frames_make(parts[i], 3 + i % 2, &fixture.charge)));
+        ck_assert_int_eq(merge_has_rows(fixture.merge), i > 0);
         ck_assert_int_eq(run_part(&fixture, true), MERGE_FED);
         ck_assert_uint_eq(fixture.charge.count[CHARGE_MESSAGE], 0);
         ck_assert_uint_eq(fixture.charge.bytes[CHARGE_REGION], fixture.arena.capacity);
