@@ -9,7 +9,8 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "frames are read as they lie");
 static_assert(sizeof(size_t) == 8, "32-bit counts are multiplied in size_t");
 
-#define SPARE 16 /* readable bytes behind a frame */
+#define SPARE     16 /* readable bytes behind a frame */
+#define COPY_STEP 64 /* bytes */
 
 static const uint8_t magic[DECODE_MAGIC_LEN] = {0x00, 0x56, 0x46, 0x52};
 
@@ -42,31 +43,115 @@ static bool check_start(struct slice frame, unsigned accepted, struct error *err
     return true;
 }
 
-static struct slice aligned(struct slice frame, const struct room *room)
+/* A version 4 frame that does not lie on a multiple of 8 is copied to one that does. */
+static bool copy_some(struct decode *decode, size_t *left)
 {
-    if ((uintptr_t)frame.ptr % 8 == 0) {
-        return frame;
+    const struct slice frame = decode->frame;
+    if (decode->copy == NULL) {
+        decode->copy = decode->room.alloc(decode->room.owner, frame.len + SPARE, 8);
+        memset(decode->copy + frame.len, 0, SPARE);
     }
-    uint8_t *copy = room->alloc(room->owner, frame.len + SPARE, 8);
-    memcpy(copy, frame.ptr, frame.len);
-    memset(copy + frame.len, 0, SPARE);
-    return slice_of(copy, frame.len);
+    size_t part = frame.len - decode->copied;
+    part = part / COPY_STEP > *left ? *left * COPY_STEP : part;
+    memcpy(decode->copy + decode->copied, frame.ptr + decode->copied, part);
+    decode->copied += part;
+    progress_spend(left, part / COPY_STEP);
+    return decode->copied == frame.len;
+}
+
+/* False: the frame is being copied still. */
+static bool is_aligned(struct decode *decode, size_t *left)
+{
+    if ((uintptr_t)decode->frame.ptr % 8 == 0 || decode->view->version == 3) {
+        return true;
+    }
+    if (!copy_some(decode, left)) {
+        return false;
+    }
+    decode->frame.ptr = decode->copy;
+    return true;
+}
+
+static enum progress begin(struct decode *decode, size_t *left, struct error *err)
+{
+    struct view *view = decode->view;
+    if (view->version == 0) {
+        if (!check_start(decode->frame, decode->accepted, err)) {
+            return PROGRESS_FAILED;
+        }
+        view->version = decode->frame.ptr[DECODE_VERSION_AT];
+    }
+    if (!is_aligned(decode, left)) {
+        return PROGRESS_MORE;
+    }
+    decode->begun =
+        view->version == 4 ? decode_v4_header(decode, err) : decode_v3_header(decode, err);
+    return decode->begun ? PROGRESS_DONE : PROGRESS_FAILED;
+}
+
+static enum progress read_column(struct decode *decode, size_t *left, struct error *err)
+{
+    if (decode->base == NULL) {
+        view_add_column(decode->view, &decode->room);
+    }
+    enum progress progress = decode->view->version == 4 ? decode_v4_column(decode, left, err)
+                                                        : decode_v3_column(decode, left, err);
+    if (progress == PROGRESS_FAILED) {
+        decode_blame(err, decode->view->column_count - 1, decode_column(decode));
+    }
+    return progress;
+}
+
+static bool end(struct decode *decode, struct error *err)
+{
+    if (wire_left(&decode->wire) > 0) {
+        return error_set(err, ERROR_DATA_LOSS, "%zu bytes found after the last column (%zu of %zu)",
+                         wire_left(&decode->wire), decode->columns, decode->columns);
+    }
+    decode->view->row_count = decode->rows;
+    return true;
+}
+
+static bool has_columns_left(const struct decode *decode)
+{
+    return decode->view->column_count < decode->columns || decode->base != NULL;
+}
+
+static enum progress go_on(struct decode *decode, size_t *left, struct error *err)
+{
+    enum progress progress = decode->begun ? PROGRESS_DONE : begin(decode, left, err);
+    while (progress == PROGRESS_DONE && has_columns_left(decode)) {
+        progress = *left > 0 ? read_column(decode, left, err) : PROGRESS_MORE;
+    }
+    if (progress != PROGRESS_DONE) {
+        return progress;
+    }
+    return end(decode, err) ? PROGRESS_DONE : PROGRESS_FAILED;
+}
+
+void decode_begin(struct decode *decode, struct slice frame, unsigned accepted,
+                  const struct room *room, struct view *view)
+{
+    *view = (struct view){0};
+    *decode = (struct decode){.frame = frame, .accepted = accepted, .room = *room, .view = view};
+}
+
+enum progress decode_some(struct decode *decode, size_t *left, struct error *err)
+{
+    enum progress progress = go_on(decode, left, err);
+    if (progress == PROGRESS_FAILED) {
+        *decode->view = (struct view){0};
+    }
+    return progress;
 }
 
 bool decode_view(struct slice frame, unsigned accepted, const struct room *room, struct view *view,
                  struct error *err)
 {
-    *view = (struct view){0};
-    if (!check_start(frame, accepted, err)) {
-        return false;
-    }
-    view->version = frame.ptr[DECODE_VERSION_AT];
-    bool good = view->version == 4 ? decode_v4(aligned(frame, room), room, view, err)
-                                   : decode_v3(frame, room, view, err);
-    if (!good) {
-        *view = (struct view){0};
-    }
-    return good;
+    struct decode decode;
+    size_t all = PROGRESS_ALL;
+    decode_begin(&decode, frame, accepted, room, view);
+    return decode_some(&decode, &all, err) == PROGRESS_DONE;
 }
 
 bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error *err)

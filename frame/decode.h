@@ -10,8 +10,10 @@
 #pragma once
 
 #include "frame/error.h"
+#include "frame/progress.h"
 #include "frame/slice.h"
 #include "frame/view.h"
+#include "frame/wire.h"
 
 /* Memory for the view's columns and for version 3's string tables; never returns NULL, freed by
  * its owner all at once (a region of merge/, or a test's list). */
@@ -36,5 +38,32 @@ enum decode_versions {
  * frame must be readable (messages guarantee it). */
 bool decode_view(struct slice frame, unsigned accepted, const struct room *room, struct view *view,
                  struct error *err) MUST_CHECK;
+
+/* The same in shares. */
+struct decode {
+    struct slice frame; /* borrow: until it is done; after that the view does */
+    unsigned accepted;
+    struct room room;
+    struct view *view; /* borrow: likewise */
+
+    bool begun;
+    uint8_t *copy; /* borrow: the room; NULL: the frame is read where it lies */
+    size_t copied;
+    struct wire wire; /* of what follows the header */
+    size_t rows;
+    size_t columns;
+    uint64_t expanded; /* version 4: bytes to which the constants so far would grow */
+
+    /* Version 3: the strings of the last column, while its tables are made. */
+    const uint8_t *base; /* borrow: the frame; NULL: none */
+    size_t at;           /* bytes of them that have been read */
+    size_t row;          /* rows likewise */
+    uint32_t *starts;    /* borrow: the room */
+    uint32_t *ends;      /* borrow: the room */
+};
+
+void decode_begin(struct decode *decode, struct slice frame, unsigned accepted,
+                  const struct room *room, struct view *view);
+enum progress decode_some(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
 
 #define DECODE_CONSTANT_BUDGET 268435456u /* bytes to which a frame's constants may expand */

@@ -8,12 +8,19 @@
 #define DECODE_MAGIC_LEN  4
 #define DECODE_VERSION_AT 4
 
-/* Each fills row_count and columns. The magic and the version byte were checked. For version 4
- * the frame starts on a multiple of 8. */
-bool decode_v4(struct slice frame, const struct room *room, struct view *view,
-               struct error *err) MUST_CHECK;
-bool decode_v3(struct slice frame, const struct room *room, struct view *view,
-               struct error *err) MUST_CHECK;
+/* Reads the header, from which rows, columns and wire are set. The magic and the version byte were
+ * checked. For version 4 the frame starts on a multiple of 8. */
+bool decode_v4_header(struct decode *decode, struct error *err) MUST_CHECK;
+bool decode_v3_header(struct decode *decode, struct error *err) MUST_CHECK;
+
+/* Reads the last column of the view, which is zeroed but for what was read of it before. */
+enum progress decode_v4_column(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
+enum progress decode_v3_column(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
+
+static inline struct column *decode_column(const struct decode *decode)
+{
+    return &decode->view->columns[decode->view->column_count - 1];
+}
 
 /* Sets role and type from their bytes; refuses what column_pair_allowed forbids and a family on
  * anything but a tag. Name and family are there already. */

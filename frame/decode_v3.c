@@ -14,14 +14,9 @@
 
 #include <stdalign.h>
 
-#define FRAME_MIN  7
-#define COLUMN_MIN 4 /* role, type, two empty names */
-
-struct reader {
-    struct wire wire;
-    const struct room *room;
-    size_t rows;
-};
+#define FRAME_MIN   7
+#define ROWS_A_STEP 16
+#define COLUMN_MIN  4 /* role, type, two empty names */
 
 /* Encoders write the shortest form; a longer one would give the same frame two spellings. */
 static bool take_uvarint(struct wire *wire, const char *what, uint64_t *value_out,
@@ -60,7 +55,7 @@ static bool take_string(struct wire *wire, const char *what, struct slice *bytes
            take_bytes(wire, (size_t)len, what, bytes_out, err);
 }
 
-static bool read_head(struct reader *reader, struct column *column, struct error *err)
+static bool read_head(struct decode *reader, struct column *column, struct error *err)
 {
     uint8_t role;
     uint8_t type;
@@ -74,9 +69,9 @@ static bool read_head(struct reader *reader, struct column *column, struct error
 }
 
 /* The bitmap's complement, with its spare bits 0. */
-static const uint8_t *turn_round(const struct reader *reader, struct slice nulls)
+static const uint8_t *turn_round(const struct decode *reader, struct slice nulls)
 {
-    uint8_t *validity = reader->room->alloc(reader->room->owner, nulls.len, 1);
+    uint8_t *validity = reader->room.alloc(reader->room.owner, nulls.len, 1);
     for (size_t i = 0; i < nulls.len; i++) {
         validity[i] = (uint8_t)~nulls.ptr[i];
     }
@@ -86,7 +81,7 @@ static const uint8_t *turn_round(const struct reader *reader, struct slice nulls
     return validity;
 }
 
-static bool read_nulls(struct reader *reader, struct column *column, struct error *err)
+static bool read_nulls(struct decode *reader, struct column *column, struct error *err)
 {
     size_t rows = reader->rows;
     struct slice nulls;
@@ -103,7 +98,7 @@ static bool read_nulls(struct reader *reader, struct column *column, struct erro
     return true;
 }
 
-static bool read_numbers(struct reader *reader, struct column *column, struct error *err)
+static bool read_numbers(struct decode *reader, struct column *column, struct error *err)
 {
     struct slice values;
     if (!take_bytes(&reader->wire, 8 * reader->rows, "values", &values, err)) {
@@ -131,23 +126,15 @@ static size_t long_length(const uint8_t *base, size_t limit, size_t *at)
     return (size_t)len;
 }
 
-/* The strings of a column: `count` of them somewhere in `limit` bytes, and their tables to fill. */
-struct strings {
-    const uint8_t *base;
-    size_t limit;
-    size_t count;
-    uint32_t *starts;
-    uint32_t *ends;
-};
-
-/* Returns the bytes used. When a row does not fit, that is more than the limit, and *row_out tells
- * which. Each row is checked once, when its end is known: the first bytes of its length may be read
- * behind the limit, where 16 bytes are readable. */
-static size_t fill_tables(const struct strings *strings, size_t *row_out)
+/* Reads rows from decode->row up to `end`. Returns the bytes read so far, of which `limit` may be;
+ * when a row does not fit they are more, and *row_out tells which. Each row is checked once, when
+ * its end is known: the first bytes of its length may be read behind the limit, where 16 bytes are
+ * readable. */
+static size_t fill_tables(const struct decode *decode, size_t limit, size_t end, size_t *row_out)
 {
-    const uint8_t *base = strings->base;
-    size_t at = 0;
-    for (size_t row = 0; row < strings->count; row++) {
+    const uint8_t *base = decode->base;
+    size_t at = decode->at;
+    for (size_t row = decode->row; row < end; row++) {
         size_t len = base[at];
         if (len < 0x80) {
             at += 1;
@@ -155,12 +142,12 @@ static size_t fill_tables(const struct strings *strings, size_t *row_out)
             len = (len & 0x7F) | (size_t)base[at + 1] << 7;
             at += 2;
         } else {
-            len = long_length(base, strings->limit, &at);
+            len = long_length(base, limit, &at);
         }
-        strings->starts[row] = (uint32_t)at;
+        decode->starts[row] = (uint32_t)at;
         at += len;
-        strings->ends[row] = (uint32_t)at;
-        if (at > strings->limit) {
+        decode->ends[row] = (uint32_t)at;
+        if (at > limit) {
             *row_out = row;
             return at;
         }
@@ -168,41 +155,76 @@ static size_t fill_tables(const struct strings *strings, size_t *row_out)
     return at;
 }
 
-static bool read_strings(struct reader *reader, struct column *column, struct error *err)
+static bool begin_strings(struct decode *decode, struct error *err)
 {
-    struct strings strings = {
-        .base = reader->wire.at, .limit = wire_left(&reader->wire), .count = reader->rows};
-    if (strings.count > strings.limit) { /* looked at before tables of that size are made */
+    const size_t limit = wire_left(&decode->wire);
+    if (decode->rows > limit) { /* looked at before tables of that size are made */
         return error_set(err, ERROR_DATA_LOSS, "values: %zu bytes found, %zu lengths expected",
-                         strings.limit, strings.count);
+                         limit, decode->rows);
     }
-    size_t size = 2 * strings.count * sizeof(uint32_t);
-    strings.starts = reader->room->alloc(reader->room->owner, size, alignof(uint32_t));
-    strings.ends = strings.starts + strings.count;
-    size_t row = 0;
-    size_t used = fill_tables(&strings, &row);
-    if (used > strings.limit) {
-        return error_set(err, ERROR_DATA_LOSS,
-                         "row %zu: no length in its shortest form found that ends within the %zu "
-                         "bytes of values",
-                         row, strings.limit);
-    }
-    column->values = strings.base;
-    column->starts = strings.starts;
-    column->ends = strings.ends;
-    reader->wire.at += used;
+    size_t size = 2 * decode->rows * sizeof(uint32_t);
+    decode->starts = decode->room.alloc(decode->room.owner, size, alignof(uint32_t));
+    decode->ends = decode->starts + decode->rows;
+    decode->base = decode->wire.at;
+    decode->at = 0;
+    decode->row = 0;
     return true;
 }
 
-static bool read_column(struct reader *reader, struct column *column, struct error *err)
+static void end_strings(struct decode *decode)
 {
-    return read_head(reader, column, err) && read_nulls(reader, column, err) &&
-           (column_is_number(column) ? read_numbers(reader, column, err)
-                                     : read_strings(reader, column, err));
+    struct column *column = decode_column(decode);
+    column->values = decode->base;
+    column->starts = decode->starts;
+    column->ends = decode->ends;
+    decode->wire.at += decode->at;
+    decode->base = NULL;
 }
 
-static bool read_counts(struct reader *reader, size_t frame_len, size_t *columns_out,
-                        struct error *err)
+static enum progress read_strings(struct decode *decode, size_t *left, struct error *err)
+{
+    const size_t limit = wire_left(&decode->wire);
+    const size_t rest = decode->rows - decode->row;
+    const size_t end = decode->row + (rest < *left ? rest : *left);
+    size_t row = 0;
+    decode->at = fill_tables(decode, limit, end, &row);
+    if (decode->at > limit) {
+        error_set(err, ERROR_DATA_LOSS,
+                  "row %zu: no length in its shortest form found that ends within the %zu bytes of "
+                  "values",
+                  row, limit);
+        return PROGRESS_FAILED;
+    }
+    progress_spend(left, end - decode->row);
+    decode->row = end;
+    if (end < decode->rows) {
+        return PROGRESS_MORE;
+    }
+    end_strings(decode);
+    return PROGRESS_DONE;
+}
+
+/* What comes before a column's strings, and all of numbers. */
+static bool begin_column(struct decode *decode, struct column *column, struct error *err)
+{
+    return read_head(decode, column, err) && read_nulls(decode, column, err) &&
+           (column_is_number(column) ? read_numbers(decode, column, err)
+                                     : begin_strings(decode, err));
+}
+
+enum progress decode_v3_column(struct decode *decode, size_t *left, struct error *err)
+{
+    struct column *column = decode_column(decode);
+    if (decode->base == NULL) {
+        progress_spend(left, 1 + decode->rows / ROWS_A_STEP);
+        if (!begin_column(decode, column, err)) {
+            return PROGRESS_FAILED;
+        }
+    }
+    return decode->base == NULL ? PROGRESS_DONE : read_strings(decode, left, err);
+}
+
+static bool read_counts(struct decode *reader, struct error *err)
 {
     uint64_t rows;
     uint64_t columns;
@@ -210,11 +232,11 @@ static bool read_counts(struct reader *reader, size_t frame_len, size_t *columns
         !take_uvarint(&reader->wire, "column count", &columns, err)) {
         return false;
     }
-    if (rows > frame_len) {
+    if (rows > reader->frame.len) {
         return error_set(err, ERROR_DATA_LOSS,
                          "%llu rows found, at most the frame's %zu bytes "
                          "expected",
-                         (unsigned long long)rows, frame_len);
+                         (unsigned long long)rows, reader->frame.len);
     }
     if (columns > wire_left(&reader->wire) / COLUMN_MIN) {
         return error_set(err, ERROR_DATA_LOSS,
@@ -227,33 +249,18 @@ static bool read_counts(struct reader *reader, size_t frame_len, size_t *columns
                          (unsigned long long)rows);
     }
     reader->rows = (size_t)rows;
-    *columns_out = (size_t)columns;
+    reader->columns = (size_t)columns;
     return true;
 }
 
-bool decode_v3(struct slice frame, const struct room *room, struct view *view, struct error *err)
+bool decode_v3_header(struct decode *decode, struct error *err)
 {
+    const struct slice frame = decode->frame;
     if (frame.len < FRAME_MIN || frame.len > UINT32_MAX) {
         return error_set(err, ERROR_DATA_LOSS, "frame of %zu bytes found, %d to %u expected",
                          frame.len, FRAME_MIN, UINT32_MAX);
     }
-    struct slice rest =
-        slice_of(frame.ptr + DECODE_VERSION_AT + 1, frame.len - DECODE_VERSION_AT - 1);
-    struct reader reader = {.wire = wire_of(rest), .room = room};
-    size_t columns = 0;
-    if (!read_counts(&reader, frame.len, &columns, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < columns; i++) {
-        struct column *column = view_add_column(view, room);
-        if (!read_column(&reader, column, err)) {
-            return decode_blame(err, i, column);
-        }
-    }
-    if (wire_left(&reader.wire) > 0) {
-        return error_set(err, ERROR_DATA_LOSS, "%zu bytes found after the last column (%zu of %zu)",
-                         wire_left(&reader.wire), columns, columns);
-    }
-    view->row_count = reader.rows;
-    return true;
+    decode->wire =
+        wire_of(slice_of(frame.ptr + DECODE_VERSION_AT + 1, frame.len - DECODE_VERSION_AT - 1));
+    return read_counts(decode, err);
 }

@@ -18,6 +18,7 @@
 #include <assert.h>
 
 #define FRAME_HEADER  16
+#define ROWS_A_STEP   16
 #define FLAG_VALIDITY 1u
 #define FLAG_CONSTANT 2u
 #define FLAGS_KNOWN   (FLAG_VALIDITY | FLAG_CONSTANT)
@@ -34,13 +35,7 @@ struct header {
 };
 static_assert(sizeof(struct header) == 16, "as on the wire");
 
-struct reader {
-    struct wire wire;
-    size_t rows;
-    uint64_t expanded; /* bytes to which the constants so far would grow */
-};
-
-static size_t stored_values(const struct reader *reader, const struct header *header)
+static size_t stored_values(const struct decode *reader, const struct header *header)
 {
     return header->flags & FLAG_CONSTANT ? 1 : reader->rows;
 }
@@ -66,7 +61,7 @@ static bool take_padded(struct wire *wire, size_t len, const char *what, struct 
     return true;
 }
 
-static bool read_header(struct reader *reader, struct header *header, struct column *column,
+static bool read_header(struct decode *reader, struct header *header, struct column *column,
                         struct error *err)
 {
     struct slice bytes;
@@ -83,7 +78,7 @@ static bool read_header(struct reader *reader, struct header *header, struct col
     return true;
 }
 
-static bool check_flags(const struct reader *reader, const struct header *header,
+static bool check_flags(const struct decode *reader, const struct header *header,
                         struct column *column, struct error *err)
 {
     if ((header->flags & ~FLAGS_KNOWN) != 0) {
@@ -102,7 +97,7 @@ static bool check_flags(const struct reader *reader, const struct header *header
     return true;
 }
 
-static bool read_validity(struct reader *reader, const struct header *header, struct column *column,
+static bool read_validity(struct decode *reader, const struct header *header, struct column *column,
                           struct error *err)
 {
     size_t count = stored_values(reader, header);
@@ -169,7 +164,7 @@ static bool blame_offset(const int32_t *at, size_t count, struct error *err)
     return error_set(err, ERROR_DATA_LOSS, "offset 0: %d found, 0 expected", at[0]);
 }
 
-static bool read_offsets(struct reader *reader, const struct header *header, struct column *column,
+static bool read_offsets(struct decode *reader, const struct header *header, struct column *column,
                          struct error *err)
 {
     size_t count = stored_values(reader, header) + 1;
@@ -191,7 +186,7 @@ static bool read_offsets(struct reader *reader, const struct header *header, str
     return true;
 }
 
-static bool read_values(struct reader *reader, const struct header *header, struct column *column,
+static bool read_values(struct decode *reader, const struct header *header, struct column *column,
                         struct error *err)
 {
     size_t expected = 8 * stored_values(reader, header);
@@ -211,7 +206,7 @@ static bool read_values(struct reader *reader, const struct header *header, stru
 }
 
 /* A few bytes of constants can stand for gigabytes; the sum over the frame is bounded. */
-static bool spend_expansion(struct reader *reader, const struct header *header,
+static bool spend_expansion(struct decode *reader, const struct header *header,
                             const struct column *column, struct error *err)
 {
     if (!column->constant) {
@@ -225,7 +220,7 @@ static bool spend_expansion(struct reader *reader, const struct header *header,
                      (unsigned long long)reader->expanded, DECODE_CONSTANT_BUDGET);
 }
 
-static bool read_column(struct reader *reader, struct column *column, struct error *err)
+static bool read_column(struct decode *reader, struct column *column, struct error *err)
 {
     struct header header;
     return read_header(reader, &header, column, err) &&
@@ -248,29 +243,23 @@ static bool check_frame(struct slice frame, size_t rows, size_t columns, struct 
     return true;
 }
 
-bool decode_v4(struct slice frame, const struct room *room, struct view *view, struct error *err)
+bool decode_v4_header(struct decode *decode, struct error *err)
 {
+    const struct slice frame = decode->frame;
     if (frame.len < FRAME_HEADER) {
         return error_set(err, ERROR_DATA_LOSS, "frame header: %zu bytes found, %d expected",
                          frame.len, FRAME_HEADER);
     }
-    size_t rows = wire_load32(frame.ptr + 8);
-    size_t columns = wire_load32(frame.ptr + 12);
-    if (!check_frame(frame, rows, columns, err)) {
-        return false;
-    }
-    struct slice blocks = slice_of(frame.ptr + FRAME_HEADER, frame.len - FRAME_HEADER);
-    struct reader reader = {.wire = wire_of(blocks), .rows = rows};
-    for (size_t i = 0; i < columns; i++) {
-        struct column *column = view_add_column(view, room);
-        if (!read_column(&reader, column, err)) {
-            return decode_blame(err, i, column);
-        }
-    }
-    if (wire_left(&reader.wire) > 0) {
-        return error_set(err, ERROR_DATA_LOSS, "%zu bytes found after the last column (%zu of %zu)",
-                         wire_left(&reader.wire), columns, columns);
-    }
-    view->row_count = rows;
-    return true;
+    decode->rows = wire_load32(frame.ptr + 8);
+    decode->columns = wire_load32(frame.ptr + 12);
+    decode->wire = wire_of(slice_of(frame.ptr + FRAME_HEADER, frame.len - FRAME_HEADER));
+    return check_frame(frame, decode->rows, decode->columns, err);
+}
+
+/* Offsets are looked at many at a time, so a column is done in one go: of a frame of 100 MB in some
+ * milliseconds. */
+enum progress decode_v4_column(struct decode *decode, size_t *left, struct error *err)
+{
+    progress_spend(left, 1 + decode->rows / ROWS_A_STEP);
+    return read_column(decode, decode_column(decode), err) ? PROGRESS_DONE : PROGRESS_FAILED;
 }

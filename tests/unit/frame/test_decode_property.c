@@ -2,7 +2,7 @@
 /*
  * Random frames of every kind of column: what was put in comes out, from both layouts alike, at
  * any place in memory; every truncation is refused; any change gives a clean refusal or a view
- * that can be read. The seeds are fixed.
+ * that can be read; and all that is the same when it is done in shares. The seeds are fixed.
  */
 #include "frame/decode.h"
 #include "tests/support/frame_builder.h"
@@ -183,6 +183,56 @@ START_TEST(mutations_are_refused_or_read)
 }
 END_TEST
 
+/* Decodes with allowances of up to `most` steps; counts the calls. */
+static bool decode_in_shares(struct slice frame, uint64_t *seed, size_t most, struct view *view,
+                             const struct test_room *room, size_t *calls_out, struct error *err)
+{
+    struct decode decode;
+    enum progress progress;
+    decode_begin(&decode, frame, BOTH, &room->room, view);
+    do {
+        size_t left = 1 + random_below(seed, most);
+        progress = decode_some(&decode, &left, err);
+        ++*calls_out;
+    } while (progress == PROGRESS_MORE);
+    return progress == PROGRESS_DONE;
+}
+
+START_TEST(shares_end_as_the_whole_does)
+{
+    uint64_t seed = 31;
+    size_t calls = 0;
+    size_t good = 0;
+    for (size_t round = 0; round < 6000; round++) {
+        struct frame_builder *builder = frame_random(&seed, 100);
+        size_t len;
+        uint8_t *frame = frame_builder_encode(builder, 3 + round % 2, &len);
+        len = round % 3 == 0 ? len : mutate(&seed, frame, len);
+        struct placed placed = place_bytes(slice_of(frame, len), round % 9);
+        struct test_room rooms[2];
+        struct view views[2];
+        struct error errs[2] = {{0}, {0}};
+        test_room_init(&rooms[0]);
+        test_room_init(&rooms[1]);
+        bool whole = decode_view(placed.bytes, BOTH, &rooms[0].room, &views[0], &errs[0]);
+        bool shares = decode_in_shares(placed.bytes, &seed, 1 + round % 50, &views[1], &rooms[1],
+                                       &calls, &errs[1]);
+        ck_assert_int_eq(whole, shares);
+        ck_assert_str_eq(errs[0].text, errs[1].text);
+        ck_assert(!whole || view_difference(&views[0], &views[1]) == NULL);
+        ck_assert_uint_eq(rooms[0].bytes, rooms[1].bytes);
+        good += whole;
+        test_room_fini(&rooms[1]);
+        test_room_fini(&rooms[0]);
+        free(placed.block);
+        free(frame);
+        frame_builder_free(&builder);
+    }
+    ck_assert_uint_gt(good, 2000);
+    ck_assert_uint_gt(calls, 5 * 6000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("decode_property");
@@ -192,6 +242,7 @@ int main(void)
     tcase_add_test(tcase, version_4_is_one_to_one);
     tcase_add_test(tcase, truncations_are_refused);
     tcase_add_test(tcase, mutations_are_refused_or_read);
+    tcase_add_test(tcase, shares_end_as_the_whole_does);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

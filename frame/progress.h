@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Work that takes long is done in shares, so that its caller's loop can turn: a function is given
+ * an allowance of steps, spends them, and says MORE when none is left. A step is what a cell or a
+ * row costs, some ten nanoseconds; a function may go over the allowance by little.
+ */
+#pragma once
+
+#include <stddef.h>
+
+enum progress {
+    PROGRESS_MORE, /* call again */
+    PROGRESS_DONE,
+    PROGRESS_FAILED, /* err tells; do not call again */
+};
+
+#define PROGRESS_ALL (~(size_t)0) /* an allowance that no work spends */
+
+static inline void progress_spend(size_t *left, size_t steps)
+{
+    *left -= steps < *left ? steps : *left;
+}
