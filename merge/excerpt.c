@@ -18,37 +18,42 @@ bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_byt
     return message_bytes >= MESSAGE_MIN && excerpt->count <= excerpt->view->row_count / part;
 }
 
-/* How many of a key's rows are surely different records. */
-static uint64_t count_records(const struct view *view, const struct order *order, size_t place,
-                              size_t run)
+/* The rows of one key that are surely different records. */
+struct records {
+    const struct column *series; /* borrow: view */
+    const struct column *time;   /* borrow: view */
+    uint64_t last_series;
+    int64_t last_time;
+    uint64_t count;
+};
+
+static void add_row(struct records *records, size_t row, bool first)
 {
-    const struct column *series = view_role(view, COLUMN_SERIES);
-    const struct column *time = view_role(view, COLUMN_TIMESTAMP);
-    uint64_t last_series = 0;
-    int64_t last_time = 0;
-    uint64_t records = 0;
-    for (size_t i = 0; i < run; i++) {
-        const size_t row = order_row(order, place + i);
-        const uint64_t this_series = column_bits(series, row);
-        const int64_t this_time = column_int(time, row);
-        if (records == 0 || this_series > last_series ||
-            (this_series == last_series && this_time > last_time)) {
-            records++;
-            last_series = this_series;
-            last_time = this_time;
-        }
+    const uint64_t series = column_bits(records->series, row);
+    const int64_t time = column_int(records->time, row);
+    if (first || series > records->last_series ||
+        (series == records->last_series && time > records->last_time)) {
+        records->count++;
+        records->last_series = series;
+        records->last_time = time;
     }
-    return records;
 }
 
-size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted)
+size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted,
+                      size_t most)
 {
+    struct records records = {.series = view_role(view, COLUMN_SERIES),
+                              .time = view_role(view, COLUMN_TIMESTAMP)};
+    struct key keys[2]; /* of the row at this place and the one before, by turns */
     size_t place = 0;
-    uint64_t records = 0;
-    while (records < wanted && place < order->count) {
-        const size_t run = order_run(order, place, order->count);
-        records += count_records(view, order, place, run);
-        place += run;
+    for (; place < order->count && place <= most; place++) {
+        const size_t row = order_row(order, place);
+        order_key(order, row, &keys[place % 2]);
+        const bool first = place == 0 || key_compare(&keys[0], &keys[1]) != 0;
+        if (first && records.count >= wanted) {
+            break;
+        }
+        add_row(&records, row, first);
     }
     return place;
 }
@@ -119,13 +124,25 @@ static struct column copy_column(const struct excerpt *excerpt, const struct col
     return to;
 }
 
-struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena)
+struct view excerpt_begin(const struct excerpt *excerpt, struct arena *arena)
 {
     struct view view = *excerpt->view;
     view.row_count = excerpt->count;
-    view.columns = arena_array_raw(arena, struct column, view.column_count);
+    view.columns = arena_array(arena, struct column, view.column_count);
+    return view;
+}
+
+void excerpt_column(const struct excerpt *excerpt, struct view *copy, size_t column,
+                    struct arena *arena)
+{
+    copy->columns[column] = copy_column(excerpt, &excerpt->view->columns[column], arena);
+}
+
+struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena)
+{
+    struct view view = excerpt_begin(excerpt, arena);
     for (size_t i = 0; i < view.column_count; i++) {
-        view.columns[i] = copy_column(excerpt, &excerpt->view->columns[i], arena);
+        excerpt_column(excerpt, &view, i, arena);
     }
     return view;
 }

@@ -24,8 +24,15 @@ struct excerpt {
 bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_bytes);
 
 /* How many rows from the first place on can be among the first `wanted` rows of a merge of this
- * frame with others: `wanted` different records, and the rest of the last one's key. */
-size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted);
+ * frame with others: `wanted` different records, and the rest of the last one's key. When they are
+ * more than `most`, it says so by any number above that. */
+size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted,
+                      size_t most);
 
-/* A view of these rows alone, in merge order; all of it lies in the region. */
+/* A view of these rows alone, in merge order; all of it lies in the region, which is given one
+ * column after the other. */
+struct view excerpt_begin(const struct excerpt *excerpt, struct arena *arena);
+void excerpt_column(const struct excerpt *excerpt, struct view *copy, size_t column,
+                    struct arena *arena);
+/* All at once. */
 struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena);

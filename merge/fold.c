@@ -52,21 +52,19 @@ static bool ranks_before(const void *owner, const void *a, const void *b)
     return rank_compare(&folded_a->first->rank, &folded_b->first->rank, fold->descending) < 0;
 }
 
-/* Looks at the next slots, up to a group; false when there are no more. */
+/* One more group on the heap; false when all are. */
 static bool gather(struct fold *fold)
 {
     if (fold->order.items == NULL) {
         fold->order = (struct heap){.less = ranks_before, .owner = fold};
-        fold->order.items = arena_array(fold->arena, void *, fold->table.count);
+        fold->order.items = arena_array_raw(fold->arena, void *, fold->table.count + 1);
     }
-    while (fold->gathered < fold->table.capacity) {
-        struct group *group = fold->table.slots[fold->gathered++].group;
-        if (group != NULL) {
-            heap_push(&fold->order, group);
-            return true;
-        }
+    struct group *group = group_next(&fold->table, &fold->walk);
+    if (group == NULL) {
+        return false;
     }
-    return false;
+    heap_push(&fold->order, group);
+    return true;
 }
 
 static bool give(struct fold *fold, const struct folded *folded, struct error *err)

@@ -49,10 +49,10 @@ struct fold {
     bool complete;           /* all columns that the plan needs are in the rows */
     struct shape shape;
 
-    size_t gathered;    /* slots of the table that have been looked at for the heap */
-    struct heap order;  /* groups by rank */
-    struct cell *keys;  /* borrow: region; of the group that is given out */
-    struct cell *cells; /* borrow: region; of its row */
+    struct group_walk walk; /* of groups that are put on the heap */
+    struct heap order;      /* groups by rank */
+    struct cell *keys;      /* borrow: region; of the group that is given out */
+    struct cell *cells;     /* borrow: region; of its row */
 };
 
 void fold_init(struct fold *fold, const struct plan *plan, struct arena *arena,

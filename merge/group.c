@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Linear probing, at most half full; growing leaves the old table to the region. */
+/* Linear probing within a part. */
 #include "merge/group.h"
 
 #define XXH_INLINE_ALL
@@ -9,12 +9,8 @@
 
 void group_init(struct group_table *table, size_t size, struct arena *arena)
 {
-    *table = (struct group_table){
-        .arena = arena,
-        .size = size,
-        .slots = arena_array(arena, struct group_slot, FIRST_CAPACITY),
-        .capacity = FIRST_CAPACITY,
-    };
+    *table = (struct group_table){.arena = arena, .size = size};
+    parts_init(&table->parts, sizeof(struct group_slot), FIRST_CAPACITY, arena);
 }
 
 uint64_t group_hash(const struct group_table *table, struct slice key)
@@ -22,51 +18,59 @@ uint64_t group_hash(const struct group_table *table, struct slice key)
     return XXH3_64bits_withSeed(key.ptr, key.len, (uintptr_t)table);
 }
 
-static void grow(struct group_table *table)
+/* The slot where a group of this hash goes. */
+static struct group_slot *free_slot(const struct part *part, uint64_t hash)
 {
-    const struct group_table old = *table;
-    table->capacity = 2 * old.capacity;
-    table->slots = arena_array(table->arena, struct group_slot, table->capacity);
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (old.slots[i].group == NULL) {
-            continue;
-        }
-        size_t to = old.slots[i].hash & (table->capacity - 1);
-        while (table->slots[to].group != NULL) {
-            to = (to + 1) & (table->capacity - 1);
-        }
-        table->slots[to] = old.slots[i];
+    struct group_slot *slots = part->slots;
+    size_t at = hash & part->mask;
+    while (slots[at].group != NULL) {
+        at = (at + 1) & part->mask;
     }
+    return &slots[at];
 }
 
-/* A new group in a free slot, or in another when the table has to grow. Its key is the next that
- * the region gives out, so that it lies behind the group. */
-static struct group *add(struct group_table *table, struct group_slot *slot, uint64_t hash)
+static void take_slot(const struct part *part, const struct group_slot *slot)
 {
-    if (2 * ++table->count > table->capacity) {
-        grow(table);
-        size_t to = hash & (table->capacity - 1);
-        while (table->slots[to].group != NULL) {
-            to = (to + 1) & (table->capacity - 1);
+    *free_slot(part, slot->hash) = *slot;
+    part->load->count++;
+}
+
+static void grow(struct group_table *table, uint64_t hash)
+{
+    struct part old;
+    parts_grow(&table->parts, hash, &old);
+    const struct group_slot *slots = old.slots;
+    for (size_t i = 0; i <= old.mask; i++) {
+        if (slots[i].group != NULL) {
+            take_slot(parts_of(&table->parts, slots[i].hash), &slots[i]);
         }
-        slot = &table->slots[to];
+    }
+    parts_give_back(&table->parts, &old);
+}
+
+/* A new group. Its key is the next that the region gives out, so that it lies behind the group. */
+static struct group *add(struct group_table *table, uint64_t hash)
+{
+    const struct part *part = parts_of(&table->parts, hash);
+    for (; parts_is_full(part); part = parts_of(&table->parts, hash)) {
+        grow(table, hash);
     }
     struct group *group = arena_zalloc(table->arena, table->size, table->size < 64 ? 8 : 64);
-    *slot = (struct group_slot){.hash = hash, .group = group};
+    take_slot(part, &(struct group_slot){.hash = hash, .group = group});
+    table->count++;
     return group;
 }
 
 struct group *group_put(struct group_table *table, struct slice key, uint64_t hash)
 {
-    size_t mask = table->capacity - 1;
-    size_t at = hash & mask;
-    for (; table->slots[at].group != NULL; at = (at + 1) & mask) {
-        struct group_slot *slot = &table->slots[at];
-        if (slot->hash == hash && slice_equal(slot->group->key, key)) {
-            return slot->group;
+    const struct part *part = parts_of(&table->parts, hash);
+    const struct group_slot *slots = part->slots;
+    for (size_t at = hash & part->mask; slots[at].group != NULL; at = (at + 1) & part->mask) {
+        if (slots[at].hash == hash && slice_equal(slots[at].group->key, key)) {
+            return slots[at].group;
         }
     }
-    struct group *group = add(table, &table->slots[at], hash);
+    struct group *group = add(table, hash);
     group->key = arena_copy(table->arena, key);
     return group;
 }
@@ -74,15 +78,44 @@ struct group *group_put(struct group_table *table, struct slice key, uint64_t ha
 struct group *group_put_cells(struct group_table *table, const struct cell *cells, size_t count,
                               uint64_t hash)
 {
-    size_t mask = table->capacity - 1;
-    size_t at = hash & mask;
-    for (; table->slots[at].group != NULL; at = (at + 1) & mask) {
-        struct group_slot *slot = &table->slots[at];
-        if (slot->hash == hash && tuple_is(slot->group->key, cells)) {
-            return slot->group;
+    const struct part *part = parts_of(&table->parts, hash);
+    const struct group_slot *slots = part->slots;
+    for (size_t at = hash & part->mask; slots[at].group != NULL; at = (at + 1) & part->mask) {
+        if (slots[at].hash == hash && tuple_is(slots[at].group->key, cells)) {
+            return slots[at].group;
         }
     }
-    struct group *group = add(table, &table->slots[at], hash);
+    struct group *group = add(table, hash);
     group->key = tuple_spell(cells, count, table->arena);
     return group;
+}
+
+/* The next group of the part that the walk is in. */
+static struct group *next_of_part(struct group_walk *walk)
+{
+    const struct group_slot *slots = walk->part->slots;
+    while (walk->at <= walk->part->mask) {
+        struct group *group = slots[walk->at++].group;
+        if (group != NULL) {
+            return group;
+        }
+    }
+    return NULL;
+}
+
+struct group *group_next(const struct group_table *table, struct group_walk *walk)
+{
+    if (!walk->begun) {
+        walk->begun = true;
+        walk->part = parts_next(&table->parts, NULL);
+    }
+    while (walk->part != NULL) {
+        struct group *group = next_of_part(walk);
+        if (group != NULL) {
+            return group;
+        }
+        walk->at = 0;
+        walk->part = parts_next(&table->parts, walk->part);
+    }
+    return NULL;
 }

@@ -2,16 +2,18 @@
 /*
  * The merge floor's front door: answers of nodes in, rows of the answer out.
  *
- *     merge_open(plan) ── merge_feed(group, node, msg, frame) … ── merge_run(sink, n) … ── close
- *                            ▲                                            │ FED: rows in parts
- *                            └────────────────────────────────────────────┘
+ *     merge_open(plan) ─▶ merge_offer(group, node, msg, frame) ─▶ merge_take … ─┬─▶ merge_run …
+ *                          ▲ ▲          another node's frame                      │     │
+ *                          │ └────────────────────────────────────────────────────┘     │
+ *                          └──────────────── FED: rows in parts ────────────────────────┤
+ *                                                              merge_close ◀─── DONE ───┘
  *
  * Sources are ordered by request group, then by node name, whatever the order of arrival, so the
  * answer is a function of the data. Who pins, who keeps: the row merge pins; each source holds its
  * message until its last row is taken, and nothing is copied but what the sink writes. Groups and
  * tops keep; what outlives its frame is copied into the region, so they are bounded by groups or
- * by N. The plan tells which it is (merge/plan.h): partials are folded when they are fed, and their
- * messages may go at once.
+ * by N. The plan tells which it is (merge/plan.h): partials are folded when they are taken in, and
+ * their messages may go then.
  */
 #pragma once
 
@@ -25,10 +27,15 @@ struct merge;
 /* Lives in the region; `plan` is borrowed, outlives it and stays as it is. */
 struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struct arena *arena);
 
-/* Gives one node's frame. `rank` is the node's place by name; a source of a lower (group, rank)
- * comes first among equals. The message is retained as long as rows of it are needed; that of
- * partials is not. False: a bad frame, or the region's budget is used up; the text names what is
- * wrong (the caller prefixes the node's name). */
+/* Gives one node's frame, one at a time; nothing of it is looked at yet. `rank` is the node's place
+ * by name; a source of a lower (group, rank) comes first among equals. The message is retained as
+ * long as rows of it are needed; that of partials until they are folded. */
+void merge_offer(struct merge *merge, size_t group, size_t rank, struct msg *msg,
+                 struct slice frame);
+/* Takes it in: checks it, puts its rows in order, folds its partials. FAILED: a bad frame, or the
+ * region's budget is used up; the text names what is wrong (the caller prefixes the node's name). */
+enum progress merge_take(struct merge *merge, size_t *left, struct error *err) MUST_CHECK;
+/* Both, for callers that have no turns to share. */
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,
                 struct error *err) MUST_CHECK;
 
@@ -44,7 +51,7 @@ enum merge_state {
 };
 
 /* FOLD: whether frames of other rows come when those that were fed are folded. Then merge_run ends
- * with FED, nothing of the frames is held any more, and merge_feed goes on. All versions of a
+ * with FED, nothing of the frames is held any more, and merge_offer goes on. All versions of a
  * record have to come in frames that are fed together. */
 void merge_expect(struct merge *merge, bool more);
 /* Whether there are rows in what was fed since. */
@@ -52,7 +59,7 @@ bool merge_has_rows(const struct merge *merge);
 /* FOLD: gives up the frames that were fed since the last FED, before the first merge_run. */
 void merge_forget(struct merge *merge);
 
-/* After the last feed: moves up to `rows` rows, on their way to each other or to the sink, then
+/* After the last frame: moves up to `rows` rows, on their way to each other or to the sink, then
  * returns MORE so that the caller's loop can turn. The sink is the same in all calls. DONE and
  * FAILED are final: all pins are gone. */
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "merge/seen.h"
+#include "merge/shelf.h"
 
 struct once_series {
     uint64_t id;
@@ -10,8 +11,7 @@ struct once_series {
 };
 
 struct once {
-    struct once_series *series; /* borrow: region */
-    size_t capacity;
+    struct shelf series; /* of once_series */
     size_t count;
     struct seen seen;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A look whether the rows are sorted, and a merge sort for those that are not. */
+/* A look whether the rows are sorted, and a merge sort for those that are not; both in shares. */
 #include "merge/order.h"
+
+#include "merge/order_sort.h"
 
 #include <assert.h>
 
@@ -21,134 +23,152 @@ static bool is_one_key(const struct order *order)
     return order->column == NULL || order->column->constant;
 }
 
-/* <0, 0, >0 as row a comes before, with or after row b when ascending. */
-static int compare_rows(const struct order *order, size_t a, size_t b)
+static size_t least(size_t a, size_t b)
 {
-    if (order->by_number) {
-        int64_t number_a = column_int(order->column, a);
-        int64_t number_b = column_int(order->column, b);
-        return (number_a > number_b) - (number_a < number_b);
-    }
-    struct key key_a;
-    struct key key_b;
-    order_key(order, a, &key_a);
-    order_key(order, b, &key_b);
-    return key_compare(&key_a, &key_b);
+    return a < b ? a : b;
 }
 
-/* Row b must not stand behind row a. */
-static bool is_wrong(const struct order *order, size_t a, size_t b)
-{
-    int sign = compare_rows(order, a, b);
-    return order->descending ? sign < 0 : sign > 0;
-}
-
-static bool are_numbers_sorted(const struct order *order)
+/* Of the rows from `row` on, up to `end`: the first that comes before the one before it. */
+static size_t first_wrong_number(const struct order *order, size_t row, size_t end)
 {
     const struct column *column = order->column;
-    bool wrong = false;
-    for (size_t row = 1; row < order->count && !wrong; row++) {
+    for (; row < end; row++) {
         int64_t before = column_int(column, row - 1);
         int64_t number = column_int(column, row);
-        wrong = order->descending ? before < number : before > number;
+        if (order->descending ? before < number : before > number) {
+            break;
+        }
     }
-    return !wrong;
+    return row;
 }
 
-static bool is_sorted(const struct order *order)
+static size_t first_wrong_key(const struct order *order, size_t row, size_t end)
 {
     struct key keys[2]; /* of the row and the one before, by turns */
-    if (order->by_number) {
-        return are_numbers_sorted(order);
+    if (row < end) {
+        order_key(order, row - 1, &keys[(row - 1) % 2]);
     }
-    order_key(order, 0, &keys[0]);
-    for (size_t row = 1; row < order->count; row++) {
+    for (; row < end; row++) {
         order_key(order, row, &keys[row % 2]);
         int sign = key_compare(&keys[(row - 1) % 2], &keys[row % 2]);
         if (order->descending ? sign < 0 : sign > 0) {
-            return false;
+            break;
         }
     }
-    return true;
+    return row;
 }
 
-struct sort {
-    const struct order *order;
-    const uint32_t *from;
-    uint32_t *to;
-};
-
-/* Merges the two runs [begin, middle) and [middle, end). */
-static void merge_runs(const struct sort *sort, size_t begin, size_t middle, size_t end)
+/* As many of the step's rows as the allowance has; spends it. */
+static size_t share_end(const struct order *order, size_t *left)
 {
-    const uint32_t *from = sort->from;
-    size_t left = begin;
-    size_t right = middle;
-    bool apart = middle == end || !is_wrong(sort->order, from[middle - 1], from[middle]);
-    for (size_t at = begin; at < end; at++) {
-        bool take_left = left < middle &&
-                         (apart || right == end || !is_wrong(sort->order, from[left], from[right]));
-        sort->to[at] = take_left ? from[left++] : from[right++];
-    }
+    const size_t rest = order->count - order->made;
+    const size_t share = rest < *left ? rest : *left;
+    progress_spend(left, share);
+    return order->made + share;
 }
 
-/* Bottom up: runs of 1, 2, 4 … rows from one array to the other and back. */
-static void sort_rows(struct order *order, struct arena *arena)
+static void go_to(struct order *order, enum order_step step)
 {
-    const size_t count = order->count;
-    uint32_t *rows = arena_array_raw(arena, uint32_t, count);
-    const struct arena_mark mark = arena_mark(arena);
-    uint32_t *other = arena_array_raw(arena, uint32_t, count);
-    for (size_t row = 0; row < count; row++) {
-        rows[row] = (uint32_t)row;
-    }
-    struct sort sort = {.order = order, .from = rows, .to = other};
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t begin = 0; begin < count; begin += 2 * width) {
-            size_t middle = begin + width < count ? begin + width : count;
-            size_t end = begin + 2 * width < count ? begin + 2 * width : count;
-            merge_runs(&sort, begin, middle, end);
-        }
-        uint32_t *sorted = sort.to;
-        sort.to = sorted == rows ? other : rows;
-        sort.from = sorted;
-    }
-    if (sort.from != rows) {
-        memcpy(rows, other, count * sizeof *rows);
-    }
-    arena_rewind(arena, mark);
-    order->rows = rows;
+    order->step = step;
+    order->made = 0;
 }
 
-static bool make_keys(struct order *order, struct arena *arena, struct error *err)
+/* A row's key of a message costs more than one step. */
+#define KEY_STEPS 4
+
+static bool make_keys(struct order *order, struct arena *arena, size_t *left, struct error *err)
 {
-    size_t count = order->column->constant ? 1 : order->count;
-    order->keys = arena_array_raw(arena, struct key, count);
-    for (size_t row = 0; row < count; row++) {
+    const size_t count = order->column->constant ? 1 : order->count;
+    if (order->keys == NULL) {
+        order->keys = arena_array_raw(arena, struct key, count);
+    }
+    const size_t end = order->made + least(count - order->made, 1 + *left / KEY_STEPS);
+    progress_spend(left, (end - order->made) * KEY_STEPS);
+    for (size_t row = order->made; row < end; row++) {
         struct cell cell;
         if (!cell_read(order->column, row, &cell, err)) {
             return false;
         }
         order->keys[row] = key_of_cell(&cell, arena);
     }
+    order->made = end;
+    if (end == count) {
+        go_to(order, is_one_key(order) ? ORDER_MADE : ORDER_LOOK);
+    }
     return true;
 }
 
-bool order_make(struct order *order, struct arena *arena, struct error *err)
+/* Nodes usually send rows in the order asked for. */
+static void look(struct order *order, struct arena *arena, size_t *left)
+{
+    const size_t end = share_end(order, left);
+    const size_t row = order->made > 0 ? order->made : 1;
+    order->made =
+        order->by_number ? first_wrong_number(order, row, end) : first_wrong_key(order, row, end);
+    if (order->made < end) {
+        order->sort = order_sort_begin(order, arena);
+        go_to(order, ORDER_SORT);
+    } else if (end == order->count) {
+        go_to(order, ORDER_MADE);
+    }
+}
+
+static void sort_some(struct order *order, struct arena *arena, size_t *left)
+{
+    if (order_sort_some(order->sort, left)) {
+        order->rows = order_sort_end(order->sort, arena);
+        order->sort = NULL;
+        go_to(order, ORDER_MADE);
+    }
+}
+
+static void begin(struct order *order)
 {
     const struct column *column = order->column;
     assert(order->count <= UINT32_MAX);
     if (is_one_key(order)) {
-        return column == NULL || column_is_number(column) || make_keys(order, arena, err);
+        const bool read = column == NULL || column_is_number(column);
+        go_to(order, read ? ORDER_MADE : ORDER_KEYS);
+        return;
     }
     order->by_number = column->type == COLUMN_INT64 && column->null_count == 0;
-    if (column->type == COLUMN_TAG_VALUE && !make_keys(order, arena, err)) {
-        return false;
-    }
-    if (!is_sorted(order)) {
-        sort_rows(order, arena);
+    go_to(order, column->type == COLUMN_TAG_VALUE ? ORDER_KEYS : ORDER_LOOK);
+}
+
+static bool step(struct order *order, struct arena *arena, size_t *left, struct error *err)
+{
+    switch (order->step) {
+    case ORDER_BEGIN:
+        begin(order);
+        break;
+    case ORDER_KEYS:
+        return make_keys(order, arena, left, err);
+    case ORDER_LOOK:
+        look(order, arena, left);
+        break;
+    case ORDER_SORT:
+        sort_some(order, arena, left);
+        break;
+    case ORDER_MADE:
+        break;
     }
     return true;
+}
+
+enum progress order_some(struct order *order, struct arena *arena, size_t *left, struct error *err)
+{
+    while (order->step != ORDER_MADE && *left > 0) {
+        if (!step(order, arena, left, err)) {
+            return PROGRESS_FAILED;
+        }
+    }
+    return order->step == ORDER_MADE ? PROGRESS_DONE : PROGRESS_MORE;
+}
+
+bool order_make(struct order *order, struct arena *arena, struct error *err)
+{
+    size_t all = PROGRESS_ALL;
+    return order_some(order, arena, &all, err) == PROGRESS_DONE;
 }
 
 static size_t run_of_numbers(const struct order *order, size_t place, size_t most)

@@ -9,8 +9,11 @@
  */
 #pragma once
 
+#include "frame/progress.h"
 #include "frame/view.h"
 #include "merge/key.h"
+
+struct order_sort;
 
 struct order {
     const struct column *column; /* borrow: view; NULL: every key is null */
@@ -19,9 +22,17 @@ struct order {
     bool by_number;   /* the column is int64, not constant, without nulls */
     struct key *keys; /* borrow: region; of every row, NULL = made when needed */
     uint32_t *rows;   /* borrow: region; by place, NULL = as they lie */
+
+    enum order_step { ORDER_BEGIN, ORDER_KEYS, ORDER_LOOK, ORDER_SORT, ORDER_MADE } step;
+    size_t made;             /* rows of this step that have been looked at */
+    struct order_sort *sort; /* borrow: region */
 };
 
-/* Of an order with column, count and direction set. False: a cell of the column is malformed. */
+/* Of an order with column, count and direction set, in shares: until it is made nothing else is
+ * allocated in the region. FAILED: a cell of the column is malformed. */
+enum progress order_some(struct order *order, struct arena *arena, size_t *left,
+                         struct error *err) MUST_CHECK;
+/* The whole of it. */
 bool order_make(struct order *order, struct arena *arena, struct error *err) MUST_CHECK;
 
 /* The row at this place. */

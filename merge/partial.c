@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #define BATCH        64
+#define ROW_STEPS    4 /* what a row costs */
 #define COUNT_SUFFIX "__agg_count"
 
 /* The keys of some rows. */
@@ -24,6 +25,7 @@ struct partial {
     const struct column *value; /* borrow: view */
     const struct column *count; /* borrow: view; NULL: not MEAN, or not sent */
     struct key key;             /* of the frame's ranks */
+    size_t row;                 /* the first that is not in */
     struct batch batch;
 };
 
@@ -193,23 +195,30 @@ static bool add_batch(struct partial *partial, struct error *err)
     return true;
 }
 
-bool partial_fold(struct fold *fold, const struct view *view, size_t group, size_t rank,
-                  struct error *err)
+struct partial *partial_begin(struct fold *fold, const struct view *view, size_t group, size_t rank,
+                              struct error *err)
 {
     assert(group <= INT32_MAX && rank <= UINT32_MAX);
-    struct partial partial = {
-        .fold = fold,
-        .source = {.view = *view, .group = group, .rank = rank},
-        .key = key_of_int((int64_t)(group << 32 | rank)),
-    };
-    if (!bind(&partial, view, err)) {
-        return false;
+    struct partial *partial = arena_new(fold->scratch, struct partial);
+    partial->fold = fold;
+    partial->source = (struct source){.view = *view, .group = group, .rank = rank};
+    partial->key = key_of_int((int64_t)(group << 32 | rank));
+    if (!bind(partial, view, err)) {
+        return NULL;
     }
-    partial.batch.keys = arena_array(fold->scratch, struct cell, BATCH * fold->plan->key_count);
-    for (size_t row = 0; row < view->row_count && !arena_over(fold->arena); row += BATCH) {
-        if (!read_batch(&partial, row, err) || !add_batch(&partial, err)) {
-            return false;
+    partial->batch.keys = arena_array(fold->scratch, struct cell, BATCH * fold->plan->key_count);
+    return partial;
+}
+
+enum progress partial_some(struct partial *partial, size_t *left, struct error *err)
+{
+    const struct arena *arena = partial->fold->arena;
+    const size_t count = partial->source.view.row_count;
+    for (; partial->row<count && * left> 0 && !arena_over(arena); partial->row += BATCH) {
+        if (!read_batch(partial, partial->row, err) || !add_batch(partial, err)) {
+            return PROGRESS_FAILED;
         }
+        progress_spend(left, (size_t)BATCH * ROW_STEPS);
     }
-    return true;
+    return partial->row < count && !arena_over(arena) ? PROGRESS_MORE : PROGRESS_DONE;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Linear probing at most half full; growing leaves the old table to the region. */
+/* Linear probing within a part. A part's lifetime is the `first` for which its count is right. */
 #include "merge/seen.h"
 
 #include <assert.h>
@@ -11,37 +11,73 @@ static bool is_free(const struct seen *seen, const struct seen_slot *slot)
     return slot->number < seen->first;
 }
 
-/* The slot where a record with this hash is, was put, or may be put; the search goes on from it. */
-static struct seen_slot *next_slot(const struct seen *seen, const struct seen_slot *slot)
+static const struct part *part_of(const struct seen *seen, uint32_t hash)
 {
-    size_t place = (size_t)(slot - seen->slots) + 1;
-    return &seen->slots[place & (seen->capacity - 1)];
+    return parts_of(&seen->parts, (uint64_t)hash << 32);
 }
 
-static struct seen_slot *first_slot(const struct seen *seen, uint32_t hash)
+static bool is_full(const struct seen *seen, const struct part *part)
 {
-    return &seen->slots[hash & (seen->capacity - 1)];
+    struct part_load *load = part->load;
+    if (load->lifetime != seen->first) {
+        load->lifetime = seen->first;
+        load->count = 0;
+    }
+    return parts_is_full(part);
 }
 
-static void grow(struct seen *seen, struct arena *arena)
+/* The first free slot from `at` on. */
+static void take_slot(struct seen *seen, const struct part *part, size_t at, struct seen_slot taken)
 {
-    const struct seen old = *seen;
-    seen->capacity = old.capacity == 0 ? FIRST_CAPACITY : 2 * old.capacity;
-    seen->slots = arena_array(arena, struct seen_slot, seen->capacity);
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (is_free(&old, &old.slots[i])) {
-            continue;
-        }
-        struct seen_slot *slot = first_slot(seen, old.slots[i].hash);
-        while (!is_free(seen, slot)) {
-            slot = next_slot(seen, slot);
-        }
-        *slot = old.slots[i];
+    struct seen_slot *slots = part->slots;
+    at &= part->mask;
+    while (!is_free(seen, &slots[at])) {
+        at = (at + 1) & part->mask;
     }
-    if (seen->first == 0) {
-        seen->first = 1; /* a zeroed slot is free */
-        seen->end = 1;
+    slots[at] = taken;
+    part->load->count++;
+    if (taken.number >= seen->end) {
+        seen->end = taken.number + 1;
     }
+}
+
+static void begin(struct seen *seen, struct arena *arena)
+{
+    parts_init(&seen->parts, sizeof(struct seen_slot), FIRST_CAPACITY, arena);
+    seen->first = 1; /* a zeroed slot is free */
+    seen->end = 1;
+}
+
+static void grow(struct seen *seen, uint32_t hash)
+{
+    struct part old;
+    parts_grow(&seen->parts, (uint64_t)hash << 32, &old);
+    const struct seen_slot *slots = old.slots;
+    for (size_t i = 0; i <= old.mask; i++) {
+        if (!is_free(seen, &slots[i])) {
+            take_slot(seen, part_of(seen, slots[i].hash), slots[i].hash, slots[i]);
+        }
+    }
+    parts_give_back(&seen->parts, &old);
+}
+
+static const struct part *make_room(struct seen *seen, uint32_t hash)
+{
+    const struct part *part = part_of(seen, hash);
+    for (; is_full(seen, part); part = part_of(seen, hash)) {
+        grow(seen, hash);
+    }
+    return part;
+}
+
+static void forget_numbers(struct seen *seen)
+{
+    const struct part *part = parts_next(&seen->parts, NULL);
+    for (; part != NULL; part = parts_next(&seen->parts, part)) {
+        memset(part->slots, 0, (part->mask + 1) * sizeof(struct seen_slot));
+    }
+    seen->first = 1;
+    seen->end = 1;
 }
 
 void seen_clear(struct seen *seen)
@@ -49,42 +85,45 @@ void seen_clear(struct seen *seen)
     seen->count = 0;
     seen->first = seen->end;
     if (seen->first > UINT32_MAX / 2) { /* numbers must not run out within one generation */
-        memset(seen->slots, 0, seen->capacity * sizeof *seen->slots);
-        seen->first = 1;
-        seen->end = 1;
+        forget_numbers(seen);
     }
 }
 
 size_t seen_put(struct seen *seen, struct arena *arena, uint32_t hash, size_t number)
 {
     assert(number <= SEEN_MAX_NUMBER);
-    if (2 * seen->count >= seen->capacity) {
-        grow(seen, arena);
+    if (seen->parts.list == NULL) {
+        begin(seen, arena);
     }
-    struct seen_slot *slot = first_slot(seen, hash);
-    for (; !is_free(seen, slot); slot = next_slot(seen, slot)) {
-        size_t other = slot->number - seen->first;
-        if (slot->hash == hash && seen->same(seen->owner, other, number)) {
+    const struct part *part = part_of(seen, hash);
+    const struct seen_slot *slots = part->slots;
+    size_t at = hash & part->mask;
+    for (; !is_free(seen, &slots[at]); at = (at + 1) & part->mask) {
+        size_t other = slots[at].number - seen->first;
+        if (slots[at].hash == hash && seen->same(seen->owner, other, number)) {
             return other;
         }
     }
-    *slot = (struct seen_slot){.hash = hash, .number = seen->first + (uint32_t)number};
-    seen->count++;
-    if (slot->number >= seen->end) {
-        seen->end = slot->number + 1;
+    if (is_full(seen, part)) {
+        part = make_room(seen, hash);
+        at = hash;
     }
+    take_slot(seen, part, at, (struct seen_slot){hash, seen->first + (uint32_t)number});
+    seen->count++;
     return number;
 }
 
 void seen_replace(struct seen *seen, uint32_t hash, size_t before, size_t number)
 {
     assert(number <= SEEN_MAX_NUMBER);
-    struct seen_slot *slot = first_slot(seen, hash);
-    while (slot->number != seen->first + before) {
-        slot = next_slot(seen, slot);
+    const struct part *part = part_of(seen, hash);
+    struct seen_slot *slots = part->slots;
+    size_t at = hash & part->mask;
+    while (slots[at].number != seen->first + before) {
+        at = (at + 1) & part->mask;
     }
-    slot->number = seen->first + (uint32_t)number;
-    if (slot->number >= seen->end) {
-        seen->end = slot->number + 1;
+    slots[at].number = seen->first + (uint32_t)number;
+    if (slots[at].number >= seen->end) {
+        seen->end = slots[at].number + 1;
     }
 }

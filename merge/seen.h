@@ -2,12 +2,12 @@
 /*
  * A set of records that the owner keeps in an array: finds the one that is equal to a new one. A
  * slot holds 32 bits of the record's hash and its number, so that a window of a hundred thousand
- * rows does not outweigh the rows. Open addressing in the region; emptied in O(1) by leaving all
- * numbers so far behind.
+ * rows does not outweigh the rows. Open addressing in the region, in parts (merge/parts.h); emptied
+ * in O(1) by leaving all numbers so far behind.
  */
 #pragma once
 
-#include "merge/arena.h"
+#include "merge/parts.h"
 
 struct seen_slot {
     uint32_t hash;
@@ -15,8 +15,7 @@ struct seen_slot {
 };
 
 struct seen {
-    struct seen_slot *slots; /* borrow: region */
-    size_t capacity;         /* 0 or a power of two */
+    struct parts parts; /* of seen_slot */
     size_t count;
     uint32_t first; /* what number 0 is stored as */
     uint32_t end;   /* one past what the greatest number is stored as */

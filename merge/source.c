@@ -31,15 +31,14 @@ static const struct column *order_column(const struct source *source, const stru
                : find(&source->view, COLUMN_TAG, plan->order_tag.family, plan->order_tag.name);
 }
 
-static void stand(struct source *source)
+void source_stand(struct source *source)
 {
     if (!source_is_drained(source)) {
         order_key(&source->order, order_row(&source->order, source->next), &source->key);
     }
 }
 
-bool source_open(struct source *source, const struct plan *plan, struct arena *arena,
-                 struct error *err)
+bool source_begin(struct source *source, const struct plan *plan, struct error *err)
 {
     source->time = metadata(&source->view, COLUMN_TIMESTAMP);
     source->version = metadata(&source->view, COLUMN_VERSION);
@@ -57,17 +56,23 @@ bool source_open(struct source *source, const struct plan *plan, struct arena *a
     }
     source->order = (struct order){
         .column = order, .count = source->view.row_count, .descending = plan->descending};
-    if (!order_make(&source->order, arena, err)) {
+    return true;
+}
+
+bool source_open(struct source *source, const struct plan *plan, struct arena *arena,
+                 struct error *err)
+{
+    if (!source_begin(source, plan, err) || !order_make(&source->order, arena, err)) {
         return false;
     }
-    stand(source);
+    source_stand(source);
     return true;
 }
 
 void source_advance(struct source *source, size_t count)
 {
     source->next += count;
-    stand(source);
+    source_stand(source);
 }
 
 bool source_excerpt(struct source *source, size_t count, const struct plan *plan,

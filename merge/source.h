@@ -40,6 +40,16 @@ struct source {
  * DATA_LOSS when one is missing or has nulls, or a cell of the order tag is malformed. */
 bool source_open(struct source *source, const struct plan *plan, struct arena *arena,
                  struct error *err) MUST_CHECK;
+/* The same in shares, source_stand when they are done. Nothing else is allocated in the region
+ * meanwhile. */
+bool source_begin(struct source *source, const struct plan *plan, struct error *err) MUST_CHECK;
+static inline enum progress source_some(struct source *source, struct arena *arena, size_t *left,
+                                        struct error *err)
+{
+    return order_some(&source->order, arena, left, err);
+}
+/* Stands on the row at source->next, if there is one. */
+void source_stand(struct source *source);
 
 /* Takes a count of the message that the view lies in, and counts the view; gives both back. */
 void source_pin(struct source *source, struct msg *msg, struct charge *charge);

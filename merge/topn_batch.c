@@ -2,11 +2,11 @@
 /* Of equal versions the better value counts, so that no order of arrival matters. */
 #include "merge/topn_batch.h"
 
-#include "merge/topn_reader.h"
-
 #include <math.h>
 
-#define FIRST_CAPACITY 64
+/* What an item costs to take in, and to fold. */
+#define ITEM_STEPS 16
+#define FOLD_STEPS 4
 
 struct topn_state {
     struct topn_entity *entity; /* borrow: region */
@@ -18,8 +18,8 @@ struct topn_state {
 static bool is_same(const void *owner, size_t a, size_t b)
 {
     const struct topn_batch *batch = owner;
-    const struct topn_state *state_a = &batch->states[a];
-    const struct topn_state *state_b = &batch->states[b];
+    const struct topn_state *state_a = shelf_at(&batch->states, sizeof(struct topn_state), a);
+    const struct topn_state *state_b = shelf_at(&batch->states, sizeof(struct topn_state), b);
     return state_a->entity == state_b->entity && state_a->time == state_b->time;
 }
 
@@ -35,6 +35,7 @@ void topn_batch_begin(struct topn_batch *batch, size_t group)
 {
     batch->group = group;
     batch->count = 0;
+    batch->folded = 0;
     seen_clear(&batch->seen);
 }
 
@@ -50,19 +51,6 @@ static union topn_number number_of(const struct cell *value, enum plan_type type
     return (union topn_number){.f = isnan(real) ? (double)NAN : real};
 }
 
-/* Old states are left to the region. */
-static void grow(struct topn_batch *batch)
-{
-    size_t capacity = batch->capacity == 0 ? FIRST_CAPACITY : 2 * batch->capacity;
-    struct topn_state *states =
-        arena_array_raw(batch->entities->arena, struct topn_state, capacity);
-    if (batch->count > 0) {
-        memcpy(states, batch->states, batch->count * sizeof *states);
-    }
-    batch->states = states;
-    batch->capacity = capacity;
-}
-
 static bool is_newer(const struct topn_plan *plan, const struct topn_state *a,
                      const struct topn_state *b)
 {
@@ -73,22 +61,21 @@ static bool is_newer(const struct topn_plan *plan, const struct topn_state *a,
 static void put(struct topn_batch *batch, const struct topn_read *item)
 {
     const struct topn_plan *plan = batch->entities->plan;
-    if (batch->count == batch->capacity) {
-        grow(batch);
-    }
-    struct topn_state *state = &batch->states[batch->count];
+    struct arena *arena = batch->entities->arena;
+    struct topn_state *state = shelf_put(&batch->states, sizeof *state, arena, batch->count);
     *state = (struct topn_state){
         .entity = topn_entity_put(batch->entities, &batch->tags, batch->group),
         .time = item->time,
         .version = item->version,
         .value = number_of(&item->value, plan->agg.type),
     };
-    size_t place = seen_put(&batch->seen, batch->entities->arena,
-                            seen_hash(0, state->entity->place, state->time), batch->count);
+    uint32_t hash = seen_hash(0, state->entity->place, state->time);
+    size_t place = seen_put(&batch->seen, arena, hash, batch->count);
+    struct topn_state *before = shelf_at(&batch->states, sizeof(struct topn_state), place);
     if (place == batch->count) {
         batch->count++;
-    } else if (is_newer(plan, state, &batch->states[place])) {
-        batch->states[place] = *state;
+    } else if (is_newer(plan, state, before)) {
+        *before = *state;
     }
 }
 
@@ -102,27 +89,58 @@ static bool over_budget(const struct topn_batch *batch, struct error *err)
                      arena->budget, arena->capacity);
 }
 
+void topn_batch_offer(struct topn_batch *batch, struct slice body)
+{
+    topn_reader_init(&batch->reader, body);
+}
+
+enum progress topn_batch_take(struct topn_batch *batch, size_t *left, size_t *items_out,
+                              struct error *err)
+{
+    struct topn_read item;
+    enum topn_reader_state state = TOPN_READER_ITEM;
+    while (state == TOPN_READER_ITEM && *left > 0) {
+        state = topn_reader_next(&batch->reader, &batch->tags, &item, err);
+        if (state == TOPN_READER_ITEM) {
+            put(batch, &item);
+            progress_spend(left, ITEM_STEPS);
+        }
+        if (state == TOPN_READER_ITEM && arena_over(batch->entities->arena)) {
+            over_budget(batch, err);
+            return PROGRESS_FAILED;
+        }
+    }
+    *items_out = batch->reader.count;
+    return state == TOPN_READER_ITEM  ? PROGRESS_MORE
+           : state == TOPN_READER_END ? PROGRESS_DONE
+                                      : PROGRESS_FAILED;
+}
+
 bool topn_batch_feed(struct topn_batch *batch, struct slice body, size_t *items_out,
                      struct error *err)
 {
-    struct topn_reader reader;
-    struct topn_read item;
-    enum topn_reader_state state;
-    topn_reader_init(&reader, body);
-    while ((state = topn_reader_next(&reader, &batch->tags, &item, err)) == TOPN_READER_ITEM) {
-        put(batch, &item);
-        if (arena_over(batch->entities->arena)) {
-            return over_budget(batch, err);
-        }
+    size_t all = PROGRESS_ALL;
+    topn_batch_offer(batch, body);
+    return topn_batch_take(batch, &all, items_out, err) == PROGRESS_DONE;
+}
+
+bool topn_batch_fold_some(struct topn_batch *batch, size_t *left)
+{
+    for (; batch->folded<batch->count && * left> 0; batch->folded++) {
+        const struct topn_state *state =
+            shelf_at(&batch->states, sizeof(struct topn_state), batch->folded);
+        topn_entity_take(batch->entities, state->entity, state->value);
+        progress_spend(left, FOLD_STEPS);
     }
-    *items_out = reader.count;
-    return state == TOPN_READER_END;
+    if (batch->folded < batch->count) {
+        return false;
+    }
+    topn_batch_begin(batch, batch->group);
+    return true;
 }
 
 void topn_batch_fold(struct topn_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        topn_entity_take(batch->entities, batch->states[i].entity, batch->states[i].value);
-    }
-    topn_batch_begin(batch, batch->group);
+    size_t all = PROGRESS_ALL;
+    (void)topn_batch_fold_some(batch, &all);
 }

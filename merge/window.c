@@ -6,33 +6,22 @@
  */
 #include "merge/window.h"
 
-#define FIRST_CAPACITY 64
+#define FEW 256
 
 void window_clear(struct window *window)
 {
     window->count = 0;
     window->at = 0;
-    if (window->settled) {
-        window->settled = false;
+    window->settled = 0;
+    if (window->settles) {
+        window->settles = false;
         seen_clear(&window->seen);
     }
 }
 
-static void reserve(struct window *window, struct arena *arena, size_t count)
+static struct window_row *row_at(const struct window *window, size_t place)
 {
-    if (count <= window->capacity - window->count) {
-        return;
-    }
-    size_t capacity = window->capacity == 0 ? FIRST_CAPACITY : window->capacity;
-    while (capacity - window->count < count) {
-        capacity *= 2;
-    }
-    struct window_row *rows = arena_array_raw(arena, struct window_row, capacity);
-    if (window->count > 0) {
-        memcpy(rows, window->rows, window->count * sizeof *rows);
-    }
-    window->rows = rows;
-    window->capacity = capacity;
+    return shelf_at(&window->rows, sizeof(struct window_row), place);
 }
 
 static uint64_t series(const struct window_row *row)
@@ -53,8 +42,8 @@ static int64_t version(const struct window_row *row)
 static bool same_record(const void *owner, size_t a, size_t b)
 {
     const struct window *window = owner;
-    const struct window_row *row_a = &window->rows[a];
-    const struct window_row *row_b = &window->rows[b];
+    const struct window_row *row_a = row_at(window, a);
+    const struct window_row *row_b = row_at(window, b);
     return series(row_a) == series(row_b) && time_of(row_a) == time_of(row_b) &&
            row_a->source->group == row_b->source->group;
 }
@@ -70,56 +59,76 @@ static bool ascends(const struct window_row *before, const struct window_row *ro
 /* Whether the row at this place lives. If so, an older copy does no more. */
 static bool settle(struct window *window, struct arena *arena, size_t place)
 {
-    const struct window_row *row = &window->rows[place];
+    const struct window_row *row = row_at(window, place);
     uint32_t hash = seen_hash(row->source->group, series(row), time_of(row));
     size_t rival = seen_put(&window->seen, arena, hash, place);
     if (rival == place) {
         return true;
     }
-    if (version(row) <= version(&window->rows[rival])) {
+    if (version(row) <= version(row_at(window, rival))) {
         return false;
     }
     seen_replace(&window->seen, hash, rival, place);
-    window->rows[rival].source = NULL;
+    row_at(window, rival)->source = NULL;
     return true;
 }
 
-/* From now on copies are looked for, those among the rows that are there included. */
-static void settle_all(struct window *window, struct arena *arena)
+void window_settle(struct window *window, struct arena *arena, size_t count)
 {
-    window->settled = true;
+    for (; count > 0 && window->settled < window->count; count--) {
+        settle(window, arena, window->settled++); /* they ascend: all live */
+    }
+}
+
+/* From now on copies are looked for, among the rows that are there first: at once if they are few.
+ */
+static void begin_to_settle(struct window *window, struct arena *arena)
+{
+    window->settles = true;
     window->seen.same = same_record;
     window->seen.owner = window;
-    for (size_t place = 0; place < window->count; place++) {
-        settle(window, arena, place); /* they ascend: all live */
+    if (window->count <= FEW) {
+        window_settle(window, arena, FEW);
     }
 }
 
-static void add_row(struct window *window, struct arena *arena, struct source *source, size_t row)
+/* False: it is not added yet. */
+static bool add_row(struct window *window, struct arena *arena, struct source *source, size_t row)
 {
-    struct window_row *to = &window->rows[window->count];
+    struct window_row *to = shelf_put(&window->rows, sizeof *to, arena, window->count);
     *to = (struct window_row){.source = source, .row = (uint32_t)row};
-    if (!window->settled && window->count > 0 && !ascends(to - 1, to)) {
-        settle_all(window, arena);
+    if (!window->settles && window->count > 0 && !ascends(row_at(window, window->count - 1), to)) {
+        begin_to_settle(window, arena);
     }
-    if (!window->settled || settle(window, arena, window->count)) {
+    if (!window->settles) {
         window->count++;
+        return true;
     }
+    if (!window_is_settled(window)) {
+        return false;
+    }
+    if (settle(window, arena, window->count)) {
+        window->settled = ++window->count;
+    }
+    return true;
 }
 
-void window_add(struct window *window, struct arena *arena, struct source *source, size_t count)
+size_t window_add(struct window *window, struct arena *arena, struct source *source, size_t count)
 {
-    reserve(window, arena, count);
     for (size_t i = 0; i < count; i++) {
-        add_row(window, arena, source, order_row(&source->order, source->next + i));
+        if (!add_row(window, arena, source, order_row(&source->order, source->next + i))) {
+            return i;
+        }
     }
+    return count;
 }
 
 const struct window_row *window_front(struct window *window)
 {
     for (; window->at < window->count; window->at++) {
-        if (window->rows[window->at].source != NULL) {
-            return &window->rows[window->at];
+        const struct window_row *row = row_at(window, window->at);
+        if (row->source != NULL) {
+            return row;
         }
     }
     return NULL;

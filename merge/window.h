@@ -10,6 +10,7 @@
 #pragma once
 
 #include "merge/seen.h"
+#include "merge/shelf.h"
 #include "merge/source.h"
 
 struct window_row {
@@ -18,18 +19,26 @@ struct window_row {
 };
 
 struct window {
-    struct window_row *rows; /* borrow: region; by source, then by place in it */
-    size_t capacity;
+    struct shelf rows; /* of window_row; by source, then by place in it */
     size_t count;
-    size_t at;    /* the next to be given out */
-    bool settled; /* copies are looked for; until then series and times just ascend */
+    size_t at;      /* the next to be given out */
+    bool settles;   /* copies are looked for; until then series and times just ascend */
+    size_t settled; /* rows among which copies have been looked for */
     struct seen seen;
 };
 
 /* Empties it for the next key. */
 void window_clear(struct window *window);
-/* Adds the next `count` rows of the source; sources come in their order. */
-void window_add(struct window *window, struct arena *arena, struct source *source, size_t count);
+/* Adds rows of the source, the next `count` ones at most; sources come in their order. How many:
+ * with the first row that does not ascend a large window is unsettled, and none is added until it
+ * is settled. */
+size_t window_add(struct window *window, struct arena *arena, struct source *source, size_t count);
+static inline bool window_is_settled(const struct window *window)
+{
+    return !window->settles || window->settled == window->count;
+}
+/* Looks for copies among `count` of the rows that are there. */
+void window_settle(struct window *window, struct arena *arena, size_t count);
 /* The next living row, NULL when all have been given out; it stays the next until dropped. */
 const struct window_row *window_front(struct window *window);
 void window_drop(struct window *window);

@@ -313,6 +313,18 @@ static bool write_row(struct sink *sink, const struct row *row, struct error *er
     return true;
 }
 
+bool frames_take(struct merge *merge, size_t group, size_t rank, struct msg *msg, size_t share,
+                 struct error *err)
+{
+    enum progress progress;
+    merge_offer(merge, group, rank, msg, msg_bytes(msg));
+    do {
+        size_t left = share;
+        progress = merge_take(merge, &left, err);
+    } while (progress == PROGRESS_MORE);
+    return progress == PROGRESS_DONE;
+}
+
 /* The messages of the first one's part; how many. */
 static size_t feed(struct merge *merge, const struct frames_msg *msgs, size_t count,
                    enum merge_state *state, struct error *err)
@@ -321,7 +333,7 @@ static size_t feed(struct merge *merge, const struct frames_msg *msgs, size_t co
     for (; fed < count && msgs[fed].part == msgs[0].part; fed++) {
         struct msg *msg = msgs[fed].msg;
         if (*state == MERGE_MORE &&
-            !merge_feed(merge, msgs[fed].group, msgs[fed].rank, msg, msg_bytes(msg), err)) {
+            !frames_take(merge, msgs[fed].group, msgs[fed].rank, msg, 1 + fed % 7, err)) {
             *state = MERGE_FAILED;
         }
         msg_release(&msg);

@@ -22,6 +22,8 @@
 #include "merge/plan.h"
 
 struct charge;
+struct error;
+struct merge;
 
 /* Count 1. Misuse asserts. */
 struct msg *frames_make(const char *text, unsigned version, struct charge *charge);
@@ -47,3 +49,8 @@ struct frames_msg {
 };
 char *frames_merge(const struct plan *plan, const struct frames_msg *msgs, size_t count,
                    size_t step);
+
+/* Gives the merge a frame, which it takes in by shares of so many steps. The message stays the
+ * caller's. */
+bool frames_take(struct merge *merge, size_t group, size_t rank, struct msg *msg, size_t share,
+                 struct error *err);

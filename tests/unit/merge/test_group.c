@@ -18,7 +18,7 @@ static struct counted *hit(struct group_table *table, struct slice key)
     return counted;
 }
 
-#define KEYS 5000
+#define KEYS 50000 /* many parts of the table */
 
 START_TEST(groups_count_their_keys)
 {
@@ -30,7 +30,7 @@ START_TEST(groups_count_their_keys)
     group_init(&table, sizeof(struct counted), &arena);
     memset(expected, 0, sizeof expected);
     size_t groups = 0;
-    for (size_t i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < 1000000; i++) {
         size_t key = random_below(&state, 1 + random_below(&state, KEYS));
         char text[32];
         int len = snprintf(text, sizeof text, "key %zu", key);
@@ -41,15 +41,17 @@ START_TEST(groups_count_their_keys)
         ck_assert_uint_eq(counted->hits, expected[key]);
         ck_assert_uint_eq(table.count, groups);
     }
-    for (size_t i = 0; i < table.capacity; i++) {
-        const struct counted *counted = (struct counted *)table.slots[i].group;
+    struct group_walk walk = {0};
+    const struct counted *counted;
+    size_t walked = 0;
+    while ((counted = (struct counted *)group_next(&table, &walk)) != NULL) {
         size_t key;
-        if (counted != NULL) {
-            ck_assert_int_eq(sscanf((const char *)counted->group.key.ptr, "key %zu", &key), 1);
-            ck_assert_uint_eq(counted->hits, expected[key]);
-            expected[key] = 0;
-        }
+        ck_assert_int_eq(sscanf((const char *)counted->group.key.ptr, "key %zu", &key), 1);
+        ck_assert_uint_eq(counted->hits, expected[key]);
+        expected[key] = 0;
+        walked++;
     }
+    ck_assert_uint_eq(walked, groups);
     for (size_t key = 0; key < KEYS; key++) {
         ck_assert_uint_eq(expected[key], 0);
     }
@@ -71,20 +73,22 @@ START_TEST(the_empty_key_is_a_key)
 }
 END_TEST
 
+#define EQUAL 5000 /* more than a part holds: parts cannot be split for ever */
+
 START_TEST(keys_of_equal_hash_are_told_apart)
 {
     struct arena arena;
     struct group_table table;
-    struct group *groups[100];
+    static struct group *groups[EQUAL];
     arena_init(&arena, SIZE_MAX, NULL, NULL);
     group_init(&table, sizeof(struct counted), &arena);
-    for (uint8_t i = 0; i < 100; i++) {
-        groups[i] = group_put(&table, slice_of(&i, 1), 42);
+    for (uint16_t i = 0; i < EQUAL; i++) {
+        groups[i] = group_put(&table, slice_of(&i, sizeof i), 42);
     }
-    for (uint8_t i = 0; i < 100; i++) {
-        ck_assert_ptr_eq(groups[i], group_put(&table, slice_of(&i, 1), 42));
+    for (uint16_t i = 0; i < EQUAL; i++) {
+        ck_assert_ptr_eq(groups[i], group_put(&table, slice_of(&i, sizeof i), 42));
     }
-    ck_assert_uint_eq(table.count, 100);
+    ck_assert_uint_eq(table.count, EQUAL);
     arena_fini(&arena);
 }
 END_TEST

@@ -368,13 +368,17 @@ START_TEST(a_large_window_in_steps)
 {
     struct fixture fixture;
     size_t turns = 0;
+    size_t given = 0;
     open_merge(&fixture, SIZE_MAX);
     ck_assert(feed(&fixture, 0, many_rows(&fixture, 20000, 4)));
     ck_assert(feed(&fixture, 1, many_rows(&fixture, 30000, 3)));
     while (merge_run(fixture.merge, &fixture.watcher.sink, 100, &fixture.err) == MERGE_MORE) {
         turns++;
-        ck_assert_uint_eq(fixture.watcher.rows, turns <= 500 ? 0 : 100 * (turns - 500));
+        ck_assert(turns > 500 || fixture.watcher.rows == 0);
+        ck_assert_uint_le(fixture.watcher.rows, given + 100);
+        given = fixture.watcher.rows;
     }
+    ck_assert_uint_le(turns, 810); /* some rows are looked at twice */
     ck_assert_uint_eq(fixture.watcher.rows, 30000);
     close_merge(&fixture);
 }

@@ -8,6 +8,7 @@
 #include "merge/merge.h"
 #include "tests/support/frame_random.h"
 #include "tests/unit/frame/unit.h"
+#include "tests/unit/merge/frames.h"
 #include "tests/unit/merge/trial.h"
 
 struct checker {
@@ -61,7 +62,8 @@ static void merge_and_check(struct trial *trial, struct checker *checker)
     for (size_t i = 0; i < trial->node_count; i++) {
         const struct trial_node *node = &trial->nodes[turns[i]];
         struct msg *msg = trial_frame(trial, node);
-        ck_assert_msg(merge_feed(merge, node->group, node->rank, msg, msg_bytes(msg), &err), "%s",
+        size_t share = 1 + random_below(&trial->state, 200);
+        ck_assert_msg(frames_take(merge, node->group, node->rank, msg, share, &err), "%s",
                       err.text);
         msg_release(&msg);
     }

@@ -34,12 +34,20 @@ static const struct {
     {"field:k:int | 7", "as they lie", "as they lie"},
 };
 
+/* In shares of another size each time. */
 static bool make(struct order *order, const struct view *view, bool descending, struct arena *arena,
                  struct error *err)
 {
+    static size_t share;
+    enum progress progress;
     *order =
         (struct order){.column = view->columns, .count = view->row_count, .descending = descending};
-    return order_make(order, arena, err);
+    share = share % 97 + 1;
+    do {
+        size_t left = share;
+        progress = order_some(order, arena, &left, err);
+    } while (progress == PROGRESS_MORE);
+    return progress == PROGRESS_DONE;
 }
 
 static void check(const struct order *order, const char *wanted, const char *frame)

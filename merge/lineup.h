@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The sources of a merge: in (request group, node) order, whatever the order of arrival, and on a
+ * heap by the key that each stands on; among equal keys the first source is on top.
+ */
+#pragma once
+
+#include "merge/heap.h"
+#include "merge/source.h"
+
+struct lineup {
+    const struct plan *plan;     /* borrow: outlives it */
+    const struct plan *scan;     /* borrow: likewise; the order in which rows are merged */
+    struct arena *arena;         /* borrow: outlives it */
+    const struct layout *layout; /* borrow: region; of the rows */
+    size_t count;
+    size_t capacity;
+    struct source **sources; /* borrow: region; after begin in order */
+    struct heap heap;        /* of those that have rows left */
+};
+
+void lineup_init(struct lineup *lineup, const struct plan *plan, const struct plan *scan,
+                 struct arena *arena);
+void lineup_add(struct lineup *lineup, struct source *source);
+/* After the last add: puts them in order, and binds them to the layout of the rows. DATA_LOSS when
+ * a frame does not fit. */
+void lineup_sort(struct lineup *lineup);
+bool lineup_begin(struct lineup *lineup, const struct layout *layout, struct error *err) MUST_CHECK;
+
+static inline struct source *lineup_top(const struct lineup *lineup)
+{
+    return heap_top(&lineup->heap);
+}
+
+/* The top's cursor moves over `count` rows of one key. True: it has no more. */
+static inline bool lineup_advance(struct lineup *lineup, size_t count)
+{
+    struct source *source = lineup_top(lineup);
+    source_advance(source, count);
+    if (source_is_drained(source)) {
+        heap_pop(&lineup->heap);
+        return true;
+    }
+    heap_sift_top(&lineup->heap);
+    return false;
+}
+
+/* A source of which so few rows are left that a copy costs less than its message; NULL: none. */
+struct source *lineup_lone(const struct lineup *lineup);
+/* Goes on with copies of them; its message may go. */
+bool lineup_keep(struct lineup *lineup, struct source *source, struct error *err) MUST_CHECK;
+/* Drops all pins. */
+void lineup_unpin(struct lineup *lineup);
+/* Says which frame an error is about; returns false. */
+bool lineup_blame(const struct lineup *lineup, const struct source *source, struct error *err);
