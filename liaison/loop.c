@@ -43,6 +43,9 @@ struct loop {
     struct graveyard fresh; /* given in this turn */
     struct graveyard stale; /* given before; nothing that was deferred then is still waiting */
     uint8_t *scratch;       /* own; made when first asked for */
+    void (*turned)(void *owner, uint64_t nanoseconds); /* NULL: nobody watches */
+    void *watcher;                                     /* borrow: whom it is for */
+    uint64_t worked;                                   /* the thread's own time so far, ns */
 
     pthread_mutex_t mutex; /* guards what follows */
     struct task_list mailbox;
@@ -131,6 +134,12 @@ uint64_t loop_now(struct loop *loop)
 int64_t loop_wall_ns(void)
 {
     return (int64_t)clock_ns(CLOCK_REALTIME);
+}
+
+void loop_watch(struct loop *loop, void (*turned)(void *owner, uint64_t nanoseconds), void *owner)
+{
+    loop->turned = turned;
+    loop->watcher = owner;
 }
 
 /* Tasks */
@@ -293,6 +302,15 @@ static bool may_sleep(struct loop *loop)
     return sleeping;
 }
 
+static void tell_watcher(struct loop *loop)
+{
+    if (loop->turned != NULL) {
+        const uint64_t before = loop->worked;
+        loop->worked = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        loop->turned(loop->watcher, loop->worked - before);
+    }
+}
+
 static bool finish_turn(struct loop *loop)
 {
     bool stopping = run_mailbox(loop);
@@ -318,10 +336,12 @@ void loop_run(struct loop *loop)
 {
     enter_thread(loop);
     bool stopping = false;
+    loop->worked = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     while (!stopping) {
         int flags = EVLOOP_ONCE | (may_sleep(loop) ? 0 : EVLOOP_NONBLOCK);
         event_base_loop(loop->base, flags);
         stopping = finish_turn(loop);
+        tell_watcher(loop);
     }
     pthread_mutex_lock(&loop->mutex);
     loop->stopping = false;

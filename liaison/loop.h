@@ -46,6 +46,11 @@ struct event_base *loop_base(struct loop *loop);
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop); /* from any thread */
 
+/* Before loop_run: `turned` is told after each turn what it took, of the thread's own time (a busy
+ * machine lets threads wait) and from one wait to the next. */
+void loop_watch(struct loop *loop, void (*turned)(void *owner, uint64_t nanoseconds),
+                void *owner /* borrow: outlives the loop's runs */);
+
 uint64_t loop_now(struct loop *loop);       /* monotonic nanoseconds, read once a turn */
 void loop_clock_refresh(struct loop *loop); /* after long work in one turn */
 int64_t loop_wall_ns(void);                 /* nanoseconds since the epoch */

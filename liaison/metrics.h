@@ -85,7 +85,9 @@
     X(METRIC_BUDGET, GAUGE, "bydb_budget_bytes",                                                   \
       "What the process may hold; no series: no limit.", "")                                       \
     X(METRIC_TURN_MAX, LIVE_MAX, "bydb_turn_max_seconds",                                          \
-      "Longest share of a query's work that an executor did at a time.", "")
+      "Longest turn of an executor's loop, of its thread's own time.", "")                         \
+    X(METRIC_TURNS, HISTOGRAM, "bydb_turn_seconds",                                                \
+      "Turns of executors' loops, by their threads' own time.", "executor")
 
 #define METRIC_CHARGED "Bytes by capacity that queries and connections account for."
 

@@ -99,6 +99,7 @@ enum progress merge_take(struct merge *merge, size_t *left, struct error *err)
     }
     if (feed->source != NULL) {
         lineup_add(&merge->lineup, feed->source);
+        feed->source = NULL;
     }
     return PROGRESS_DONE;
 }

@@ -33,7 +33,8 @@ struct merge *merge_open(const struct plan *plan, unsigned frame_versions, struc
 void merge_offer(struct merge *merge, size_t group, size_t rank, struct msg *msg,
                  struct slice frame);
 /* Takes it in: checks it, puts its rows in order, folds its partials. FAILED: a bad frame, or the
- * region's budget is used up; the text names what is wrong (the caller prefixes the node's name). */
+ * region's budget is used up; the text names what is wrong (the caller prefixes the node's name).
+ */
 enum progress merge_take(struct merge *merge, size_t *left, struct error *err) MUST_CHECK;
 /* Both, for callers that have no turns to share. */
 bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg, struct slice frame,

@@ -20,6 +20,7 @@
 #define CACHE_PART   32
 #define SETTLE_NS    3000000000u /* how long first connections may hold queries up */
 #define PUBLISH_MS   500
+#define SHARE_NS     4000000 /* of a turn, for what takes long */
 #define IDLE_LOOKS   4 /* at them, one each PUBLISH_MS; then nothing is kept for the next query */
 
 struct slot {
@@ -39,7 +40,9 @@ struct executor {
     struct loop_task stop;
     struct loop_task share;         /* while `ready` has some */
     STAILQ_HEAD(, loop_task) ready; /* what takes long, in the order of its turns */
-    uint64_t longest;               /* share, ns */
+    uint64_t share_began;           /* loop_now's clock */
+    uint64_t longest;               /* turn, ns */
+    struct metrics_series *turns;   /* borrow: metrics */
 
     struct world *world; /* one count; NULL before the first */
     uint64_t settled_at; /* loop_now's clock: from then on nobody waits for first connections */
@@ -120,6 +123,8 @@ static void on_share(struct loop_task *task)
     if (!STAILQ_EMPTY(&executor->ready)) {
         loop_defer(executor->loop, task);
     }
+    loop_clock_refresh(executor->loop);
+    executor->share_began = loop_now(executor->loop);
     first->run(first);
 }
 
@@ -142,19 +147,10 @@ void executor_unqueue(struct executor *executor, struct loop_task *task)
     }
 }
 
-uint64_t executor_work(void)
+bool executor_share_is_over(struct executor *executor)
 {
-    struct timespec at;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
-}
-
-void executor_worked(struct executor *executor, uint64_t since)
-{
-    const uint64_t took = executor_work() - since;
-    if (took > executor->longest) {
-        executor->longest = took;
-    }
+    loop_clock_refresh(executor->loop);
+    return loop_now(executor->loop) - executor->share_began >= SHARE_NS;
 }
 
 /* What this thread holds, told to the metrics */
@@ -348,6 +344,24 @@ void executor_cancel(struct job *job)
 
 /* The thread */
 
+static void on_turned(void *owner, uint64_t nanoseconds)
+{
+    struct executor *executor = owner;
+    metrics_observe(executor->turns, nanoseconds);
+    if (nanoseconds > executor->longest) {
+        executor->longest = nanoseconds;
+    }
+}
+
+static void watch_turns(struct executor *executor)
+{
+    char number[12];
+    (void)snprintf(number, sizeof number, "%u", executor->setup.number);
+    const char *const labels[] = {number};
+    executor->turns = metrics_series(executor->setup.metrics, METRIC_TURNS, labels);
+    loop_watch(executor->loop, on_turned, executor);
+}
+
 static void *run(void *owner)
 {
     struct executor *executor = owner;
@@ -373,6 +387,7 @@ struct executor *executor_open(const struct executor_setup *setup)
     executor->share.run = on_share;
     STAILQ_INIT(&executor->ready);
     executor->shard = metrics_shard(setup->metrics);
+    watch_turns(executor);
     LIST_INIT(&executor->running);
     loop_timer_init(&executor->publish, executor->loop, on_publish);
     pthread_attr_t attributes;

@@ -55,9 +55,7 @@ bool executor_is_settled(struct executor *executor);
 void executor_queue(struct executor *executor, struct loop_task *task);
 /* It is not to run any more; a task that does not wait is fine. */
 void executor_unqueue(struct executor *executor, struct loop_task *task);
-/* Around each share, for the metric of the longest one: of the thread's own time, as a busy machine
- * lets it wait between. */
-uint64_t executor_work(void);
-void executor_worked(struct executor *executor, uint64_t since);
+/* From such a task, now and then: it is to let others have a turn. Reads the clock anew. */
+bool executor_share_is_over(struct executor *executor);
 void executor_job_began(struct executor *executor, struct job *job);
 void executor_job_ended(struct executor *executor, struct job *job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Calls are slots of an array in the region, used again when their answers are in; a failed one
- * keeps its slot, to be told at the end. */
+ * keeps its slot, to be told at the end. A call is open until its answer is being taken in. */
 #include "liaison/query/fanout.h"
 
 #include "frame/envelope.h"
@@ -9,11 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define ANSWER_STEPS 64 /* what any answer costs */
+
 struct ask {
     struct fanout *fanout;  /* borrow: in the same region */
     struct ask *next_free;  /* borrow: likewise */
     struct node_call *call; /* own; NULL when answered */
     struct fanout_source source;
+    STAILQ_ENTRY(ask) waiting; /* while is_waiting */
+    bool is_waiting;
+    struct msg *msg; /* pin: from then on until it is taken in; NULL: the node was lost */
+    struct slice body;
     bool refused;          /* its message was, by the fan-out's owner */
     struct error *failure; /* borrow: the region; NULL: answered, or still open */
 };
@@ -27,7 +33,8 @@ struct fanout {
     size_t used; /* slots that have ever been asked */
     size_t open;
     bool sealed;
-    bool answering; /* inside on_answer: more may be asked */
+    STAILQ_HEAD(, ask) waiting;
+    struct ask *current; /* borrow: the one that is being taken in; more may be asked meanwhile */
     bool failed;
     struct ask *free; /* borrow: used slots whose answers are in */
     struct ask *asks; /* borrow: region */
@@ -41,6 +48,7 @@ struct fanout *fanout_open(struct loop *loop, struct arena *arena, size_t capaci
     *fanout = (struct fanout){
         .loop = loop, .arena = arena, .events = *events, .owner = owner, .capacity = capacity + 1};
     fanout->asks = arena_array_raw(arena, struct ask, fanout->capacity);
+    STAILQ_INIT(&fanout->waiting);
     return fanout;
 }
 
@@ -72,29 +80,22 @@ static void join_failures(struct fanout *fanout, struct error *all)
     }
 }
 
-static void complete_if_done(struct fanout *fanout)
+/* True: the fan-out may be gone. */
+static bool complete_if_done(struct fanout *fanout)
 {
-    if (!fanout->sealed || fanout->open > 0) {
-        return;
+    if (!fanout->sealed || fanout->open > 0 || fanout->current != NULL) {
+        return false;
     }
     struct error failed = {.code = ERROR_NONE};
     if (fanout->failed) {
         join_failures(fanout, &failed);
     }
     fanout->events.on_complete(fanout->owner, fanout->failed ? &failed : NULL);
-}
-
-static bool hand_over(struct ask *ask, struct msg *msg, struct slice body, struct error *err)
-{
-    struct fanout *fanout = ask->fanout;
-    fanout->answering = true;
-    bool taken = fanout->events.on_answer(fanout->owner, &ask->source, msg, body, err);
-    fanout->answering = false;
-    return taken || error_prefix(err, "node %s", ask->source.name);
+    return true;
 }
 
 /* What the node said: an error text fails the call, whatever the status says. */
-static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
+static bool read_answer(struct ask *ask, struct msg *msg, struct error *err)
 {
     struct envelope envelope;
     if (!envelope_read(msg_bytes(msg), &envelope, err)) {
@@ -104,7 +105,9 @@ static bool take_answer(struct ask *ask, struct msg *msg, struct error *err)
         return error_set(err, ERROR_UNKNOWN, "%.*s", (int)envelope.error.len,
                          (const char *)envelope.error.ptr);
     }
-    return hand_over(ask, msg, envelope.body, err);
+    ask->msg = msg_retain(msg);
+    ask->body = envelope.body;
+    return true;
 }
 
 /* The way to the node broke or took too long: nothing that the node itself has said. A call that
@@ -120,15 +123,15 @@ static bool is_lost(const struct ask *ask, const struct error *why)
 }
 
 /* Its code is not the client's, but for what the fan-out's owner said himself. */
-static bool take_failure(struct ask *ask, const struct error *why, struct error *err)
+static bool read_failure(struct ask *ask, const struct error *why, struct error *err)
 {
     struct fanout *fanout = ask->fanout;
     *err = *why;
     if (!ask->refused) {
         err->code = ERROR_UNKNOWN;
     }
-    return is_lost(ask, why) && fanout->events.on_lost(fanout->owner, &ask->source, err) &&
-           hand_over(ask, NULL, slice_of("", 0), err);
+    ask->body = slice_of("", 0);
+    return is_lost(ask, why) && fanout->events.on_lost(fanout->owner, &ask->source, err);
 }
 
 static void fail(struct ask *ask, const struct error *why)
@@ -151,15 +154,67 @@ static void on_node_answer(void *owner, struct msg *msg, const struct error *why
     struct fanout *fanout = ask->fanout;
     struct error err;
     ask->call = NULL;
+    const bool waits = msg == NULL ? read_failure(ask, why, &err) : read_answer(ask, msg, &err);
+    msg_release(&msg);
+    if (waits) {
+        ask->is_waiting = true;
+        STAILQ_INSERT_TAIL(&fanout->waiting, ask, waiting);
+        fanout->events.on_waiting(fanout->owner);
+        return;
+    }
+    fail(ask, &err);
     assert(fanout->open > 0);
     fanout->open--;
-    if (msg == NULL ? take_failure(ask, why, &err) : take_answer(ask, msg, &err)) {
+    complete_if_done(fanout);
+}
+
+static enum progress begin_next(struct fanout *fanout, struct error *err)
+{
+    struct ask *ask = STAILQ_FIRST(&fanout->waiting);
+    STAILQ_REMOVE_HEAD(&fanout->waiting, waiting);
+    assert(fanout->open > 0);
+    fanout->open--;
+    ask->is_waiting = false;
+    fanout->current = ask;
+    return fanout->events.on_answer(fanout->owner, &ask->source, ask->msg, ask->body, err)
+               ? PROGRESS_MORE
+               : PROGRESS_FAILED;
+}
+
+static void end_current(struct fanout *fanout, enum progress progress, struct error *err)
+{
+    struct ask *ask = fanout->current;
+    msg_release(&ask->msg);
+    if (progress == PROGRESS_DONE) {
         free_slot(ask);
     } else {
-        fail(ask, &err);
+        error_prefix(err, "node %s", ask->source.name);
+        fail(ask, err);
     }
-    msg_release(&msg);
-    complete_if_done(fanout);
+    fanout->current = NULL;
+}
+
+void fanout_take(struct fanout *fanout, size_t *left)
+{
+    struct error err;
+    while (fanout_is_waiting(fanout) && *left > 0) {
+        enum progress progress = fanout->current == NULL ? begin_next(fanout, &err) : PROGRESS_MORE;
+        if (progress == PROGRESS_MORE) {
+            progress = fanout->events.on_take(fanout->owner, &fanout->current->source, left, &err);
+        }
+        if (progress == PROGRESS_MORE) {
+            return;
+        }
+        end_current(fanout, progress, &err);
+        if (complete_if_done(fanout)) {
+            return;
+        }
+    }
+}
+
+bool fanout_is_waiting(const struct fanout *fanout)
+{
+    return fanout->current != NULL || !STAILQ_EMPTY(&fanout->waiting);
 }
 
 static bool on_admit(void *owner, size_t declared, struct error *err)
@@ -185,7 +240,7 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
 {
     struct node_call_options options = *call;
     options.admit = on_admit;
-    assert(!fanout->sealed || fanout->answering);
+    assert(!fanout->sealed || fanout->current != NULL);
     struct ask *ask = take_slot(fanout);
     *ask = (struct ask){.fanout = fanout, .source = *source};
     fanout->open++;
@@ -205,10 +260,15 @@ bool fanout_has_failed(const struct fanout *fanout)
     return fanout->failed;
 }
 
+static bool is_open(const struct ask *ask)
+{
+    return ask->call != NULL || ask->is_waiting;
+}
+
 void fanout_mark_open(const struct fanout *fanout, bool *marks)
 {
     for (size_t i = 0; i < fanout->used; i++) {
-        if (fanout->asks[i].call != NULL) {
+        if (is_open(&fanout->asks[i])) {
             marks[fanout->asks[i].source.rank] = true;
         }
     }
@@ -218,34 +278,51 @@ void fanout_mark_open_of(const struct fanout *fanout, size_t question, bool *mar
 {
     for (size_t i = 0; i < fanout->used; i++) {
         const struct ask *ask = &fanout->asks[i];
-        if (ask->call != NULL && ask->source.question == question) {
+        if (is_open(ask) && ask->source.question == question) {
             marks[ask->source.rank] = true;
         }
     }
 }
 
-static void cancel_open(struct fanout *fanout)
+// NOLINTNEXTLINE(readability-function-*): the nesting is the list macro's
+static void unlink_waiting(struct ask *ask)
+{
+    STAILQ_REMOVE(&ask->fanout->waiting, ask, ask, waiting);
+    ask->is_waiting = false;
+    msg_release(&ask->msg);
+}
+
+static void give_up(struct ask *ask)
+{
+    node_call_cancel(&ask->call);
+    if (ask->is_waiting) {
+        unlink_waiting(ask);
+    }
+    ask->fanout->open--;
+}
+
+static void give_up_open(struct fanout *fanout)
 {
     for (size_t i = 0; i < fanout->used; i++) {
-        node_call_cancel(&fanout->asks[i].call);
+        if (is_open(&fanout->asks[i])) {
+            give_up(&fanout->asks[i]);
+        }
     }
-    fanout->open = 0;
 }
 
 void fanout_abandon(struct fanout *fanout)
 {
-    assert(fanout->answering);
-    cancel_open(fanout);
+    assert(fanout->current != NULL);
+    give_up_open(fanout);
 }
 
 void fanout_abandon_of(struct fanout *fanout, size_t question)
 {
-    assert(fanout->answering);
+    assert(fanout->current != NULL);
     for (size_t i = 0; i < fanout->used; i++) {
         struct ask *ask = &fanout->asks[i];
-        if (ask->call != NULL && ask->source.question == question) {
-            node_call_cancel(&ask->call);
-            fanout->open--;
+        if (is_open(ask) && ask->source.question == question) {
+            give_up(ask);
             free_slot(ask);
         }
     }
@@ -253,9 +330,14 @@ void fanout_abandon_of(struct fanout *fanout, size_t question)
 
 void fanout_close(struct fanout **fanout)
 {
-    if (*fanout != NULL) {
-        cancel_open(*fanout);
-        *fanout = NULL;
+    struct fanout *closed = *fanout;
+    *fanout = NULL;
+    if (closed == NULL) {
+        return;
+    }
+    give_up_open(closed);
+    if (closed->current != NULL) {
+        msg_release(&closed->current->msg);
     }
 }
 

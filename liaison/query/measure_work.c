@@ -23,6 +23,7 @@ struct measure {
     struct measure_parts parts; /* FOLD */
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
+    bool taking;                 /* a frame is on its way into the merge */
     bool merging;
 };
 
@@ -152,14 +153,15 @@ static void count_frame(struct work *work, struct slice frame)
 }
 
 /* What came must be a frame, or nothing. */
-static bool take(struct work *work, const struct fanout_source *source, struct msg *msg,
-                 const struct answer *answer, struct error *err)
+static bool begin_to_take(struct work *work, const struct fanout_source *source, struct msg *msg,
+                          const struct answer *answer, struct error *err)
 {
-    if (answer->frame.len > 0) {
+    struct measure *measure = measure_of(work);
+    measure->taking = answer->frame.len > 0;
+    if (measure->taking) {
         count_frame(work, answer->frame);
-        return merge_feed(measure_of(work)->merge, source->question, source->rank, msg,
-                          answer->frame, err) &&
-               work_check_budget(work, err);
+        merge_offer(measure->merge, source->question, source->rank, msg, answer->frame);
+        return true;
     }
     if (answer->has_points) {
         return error_set(
@@ -181,11 +183,29 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
         return false;
     }
     measure_trace_answer(trace, source, answer.frame.len, answer.trace);
-    if (!take(work, source, msg, &answer, err)) {
+    if (!begin_to_take(work, source, msg, &answer, err)) {
         measure_trace_refuse(trace, source);
         return false;
     }
     return true;
+}
+
+static enum progress take(struct work *work, const struct fanout_source *source, size_t *left,
+                          struct error *err)
+{
+    struct measure *measure = measure_of(work);
+    if (!measure->taking) {
+        return PROGRESS_DONE;
+    }
+    enum progress progress = merge_take(measure->merge, left, err);
+    if (progress != PROGRESS_FAILED && !work_check_budget(work, err)) {
+        progress = PROGRESS_FAILED;
+    }
+    measure->taking = progress == PROGRESS_MORE;
+    if (progress == PROGRESS_FAILED) {
+        measure_trace_refuse(measure->trace, source);
+    }
+    return progress;
 }
 
 /* A node keeps so many groups and no more, about half a million, and sends even fewer; rows it can
@@ -330,6 +350,7 @@ const struct work_ops measure_work_ops = {
     .ask = ask,
     .describe = describe,
     .answer = answer,
+    .take = take,
     .answered = answered,
     .again = ask_again,
     .turn = turn,

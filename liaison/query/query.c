@@ -17,8 +17,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define SHARE_NS 4000000 /* of a loop's turn that one query may take; looked at between steps */
-
 enum query_state {
     QUERY_WAITING,  /* for nodes or a revision of the schema; its gate has a timer */
     QUERY_PLANNING, /* for nothing: bytes → plan */
@@ -190,15 +188,10 @@ void query_cancel(struct query *query, enum error_code code, const char *why)
 /* Steps until the share is over: how long one takes depends on the rows. */
 static enum merge_state work_for_a_share(struct query *query, struct error *err)
 {
-    loop_clock_refresh(loop_of(query));
-    const uint64_t began = loop_now(loop_of(query));
-    const uint64_t work = executor_work();
     enum merge_state state;
     do {
         state = query->work->ops->turn(query->work, err);
-        loop_clock_refresh(loop_of(query));
-    } while (state == MERGE_MORE && loop_now(loop_of(query)) - began < SHARE_NS);
-    executor_worked(query->executor, work);
+    } while (state == MERGE_MORE && !executor_share_is_over(query->executor));
     return state;
 }
 

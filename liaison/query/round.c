@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#define STEPS_AT_ONCE 4096 /* of taking in, between two looks at the clock */
+
 static struct loop *loop_of(const struct round *round)
 {
     return executor_loop(round->executor);
@@ -39,15 +41,54 @@ static bool on_answer(void *owner, const struct fanout_source *source, struct ms
                       struct slice body, struct error *err)
 {
     struct round *round = owner;
-    const uint64_t began = executor_work();
-    const bool taken =
-        round->refused || round->work->ops->answer(round->work, source, msg, body, err);
-    executor_worked(round->executor, began);
-    if (!taken && err->code == ERROR_RESOURCE_EXHAUSTED) {
+    return round->refused || round->work->ops->answer(round->work, source, msg, body, err);
+}
+
+static enum progress on_take(void *owner, const struct fanout_source *source, size_t *left,
+                             struct error *err)
+{
+    struct round *round = owner;
+    if (round->refused) {
+        return PROGRESS_DONE;
+    }
+    enum progress progress = round->work->ops->take(round->work, source, left, err);
+    if (progress == PROGRESS_FAILED && err->code == ERROR_RESOURCE_EXHAUSTED) {
         refuse(round, err);
     }
-    skip_slow(round);
-    return taken;
+    if (progress != PROGRESS_MORE) {
+        skip_slow(round);
+    }
+    return progress;
+}
+
+static bool is_waiting(const struct round *round)
+{
+    return round->work->fanout != NULL && fanout_is_waiting(round->work->fanout);
+}
+
+/* What is small is taken in as it comes; the rest is done by turns. */
+static void on_waiting(void *owner)
+{
+    struct round *round = owner;
+    if (!round->take.queued) {
+        size_t left = STEPS_AT_ONCE;
+        fanout_take(round->work->fanout, &left);
+        if (is_waiting(round)) {
+            executor_queue(round->executor, &round->take);
+        }
+    }
+}
+
+static void on_take_turn(struct loop_task *task)
+{
+    struct round *round = (struct round *)((char *)task - offsetof(struct round, take));
+    while (is_waiting(round) && !executor_share_is_over(round->executor)) {
+        size_t left = STEPS_AT_ONCE;
+        fanout_take(round->work->fanout, &left);
+    }
+    if (is_waiting(round)) {
+        executor_queue(round->executor, task);
+    }
 }
 
 static bool on_lost(void *owner, const struct fanout_source *source, struct error *err)
@@ -121,6 +162,7 @@ static void on_after(struct loop_task *task)
 void round_init(struct round *round)
 {
     round->after = (struct loop_task){.run = on_after};
+    round->take = (struct loop_task){.run = on_take_turn};
 }
 
 bool round_prepare(struct round *round, struct error *err)
@@ -145,7 +187,13 @@ bool round_prepare(struct round *round, struct error *err)
 void round_ask(struct round *round)
 {
     static const struct fanout_events events = {
-        .admit = on_admit, .on_answer = on_answer, .on_lost = on_lost, .on_complete = on_complete};
+        .admit = on_admit,
+        .on_waiting = on_waiting,
+        .on_answer = on_answer,
+        .on_take = on_take,
+        .on_lost = on_lost,
+        .on_complete = on_complete,
+    };
     struct work *work = round->work;
     assert(work->fanout == NULL);
     round->refused = false;
@@ -164,5 +212,6 @@ void round_close(struct round *round)
 {
     fanout_close(&round->work->fanout);
     executor_unqueue(round->executor, &round->after);
+    executor_unqueue(round->executor, &round->take);
     arena_fini(&round->region);
 }

@@ -25,6 +25,7 @@ struct round {
     void *owner; /* borrow: outlives it */
 
     struct arena region;    /* while it is open */
+    struct loop_task take;  /* in the executor's queue, while answers wait to be taken in */
     bool refused;           /* something did not fit; `refusal` says what */
     struct error refusal;   /* kept for `after` */
     struct loop_task after; /* in the executor's queue: what needs the calls off the stack */

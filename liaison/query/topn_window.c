@@ -11,6 +11,7 @@ struct topn_question {
     size_t open;              /* nodes whose lists are not in */
     int64_t *asked;           /* borrow: region; by member: the items that it was last asked for */
     struct topn_batch *batch; /* borrow: region */
+    bool folding;             /* all lists are in, and their values go to the entities */
 };
 
 static size_t count_questions(const struct topn_window *window)
@@ -188,24 +189,41 @@ static bool is_over(struct topn_window *window, struct fanout *fanout, size_t nu
     return question->open == 0;
 }
 
-bool topn_window_answer(struct topn_window *window, struct fanout *fanout,
-                        const struct fanout_source *source, struct slice body, struct error *err)
+void topn_window_answer(struct topn_window *window, const struct fanout_source *source,
+                        struct slice body)
 {
-    struct topn_question *question = &window->questions[source->question];
-    size_t items = 0;
-    if (!topn_batch_feed(question->batch, body, &items, err)) {
-        return false;
+    topn_batch_offer(window->questions[source->question].batch, body);
+}
+
+/* The values of a question go to the entities, and its place to the next one. */
+static enum progress fold(struct topn_window *window, struct fanout *fanout,
+                          struct topn_question *question, size_t *left)
+{
+    question->folding = !topn_batch_fold_some(question->batch, left);
+    if (question->folding) {
+        return PROGRESS_MORE;
     }
-    if (fanout_has_failed(fanout)) {
-        return true;
-    }
-    question->open -= !is_asked_again(window, fanout, question, source->rank, items);
-    if (!is_over(window, fanout, source->question)) {
-        return true;
-    }
-    topn_batch_fold(question->batch);
     if (take_next(window, question)) {
         ask_all(window, fanout, question);
     }
-    return true;
+    return PROGRESS_DONE;
+}
+
+enum progress topn_window_take(struct topn_window *window, struct fanout *fanout,
+                               const struct fanout_source *source, size_t *left, struct error *err)
+{
+    struct topn_question *question = &window->questions[source->question];
+    size_t items = 0;
+    if (question->folding) {
+        return fold(window, fanout, question, left);
+    }
+    enum progress progress = topn_batch_take(question->batch, left, &items, err);
+    if (progress != PROGRESS_DONE || fanout_has_failed(fanout)) {
+        return progress;
+    }
+    question->open -= !is_asked_again(window, fanout, question, source->rank, items);
+    if (!is_over(window, fanout, source->question)) {
+        return PROGRESS_DONE;
+    }
+    return fold(window, fanout, question, left);
 }

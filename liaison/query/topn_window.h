@@ -39,7 +39,9 @@ void topn_window_ask(struct topn_window *window, struct fanout *fanout);
 /* What a question asks now: its group, and its bucket or 0. */
 size_t topn_window_group(const struct topn_window *window, size_t question);
 int64_t topn_window_bucket(const struct topn_window *window, size_t question);
-/* A node's list; asks what comes next. */
-bool topn_window_answer(struct topn_window *window, struct fanout *fanout,
-                        const struct fanout_source *source, struct slice body,
-                        struct error *err) MUST_CHECK;
+/* A node's list, and taking it in, in shares, as one after the other is; asks what comes next. */
+void topn_window_answer(struct topn_window *window, const struct fanout_source *source,
+                        struct slice body);
+enum progress topn_window_take(struct topn_window *window, struct fanout *fanout,
+                               const struct fanout_source *source, size_t *left,
+                               struct error *err) MUST_CHECK;

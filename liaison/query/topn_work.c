@@ -131,6 +131,7 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
                    struct slice body, struct error *err)
 {
     struct topn_job *job = job_of(work);
+    (void)err;
     (void)msg; /* what is needed of it is kept */
     job->answers += body.len > 0;
     const struct topn_trace_place place = {
@@ -139,8 +140,16 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
         .rank = source->rank,
     };
     topn_trace_answer(job->trace, place, body);
-    return topn_window_answer(&job->window, work->fanout, source, body, err) &&
-           work_check_budget(work, err);
+    topn_window_answer(&job->window, source, body);
+    return true;
+}
+
+static enum progress take(struct work *work, const struct fanout_source *source, size_t *left,
+                          struct error *err)
+{
+    enum progress progress =
+        topn_window_take(&job_of(work)->window, work->fanout, source, left, err);
+    return progress == PROGRESS_FAILED || work_check_budget(work, err) ? progress : PROGRESS_FAILED;
 }
 
 static void answered(struct work *work, const struct error *failed)
@@ -213,6 +222,7 @@ const struct work_ops topn_work_ops = {
     .ask = ask,
     .describe = describe,
     .answer = answer,
+    .take = take,
     .answered = answered,
     .turn = turn,
     .wrap = wrap,

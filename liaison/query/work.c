@@ -47,7 +47,8 @@ bool work_check_budget(struct work *work, struct error *err)
         return process_has_room(work, 0) || refuse_crowded(work, 0, err);
     }
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "the query holds %zu bytes of its %zu (--measure-vectorized-query-memory-mib"
+                     "the query holds %zu bytes of its memory budget of %zu "
+                     "(--measure-vectorized-query-memory-mib"
                      "=%lld); ask for a narrower time range, fewer tags or fields, or a limit",
                      work->charge->total, work->limit,
                      (long long)work->options->measure_vectorized_query_memory_mib);

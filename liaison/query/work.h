@@ -2,7 +2,7 @@
 /*
  * What differs between kinds of jobs: the steps that a query (query.h) takes on its way.
  *
- *     parse ─▶ gate ─▶ plan ─▶ open ─▶ ask ─▶ answer … ─▶ turn … ─▶ close
+ *     parse ─▶ gate ─▶ plan ─▶ open ─▶ ask ─▶ answer, take … ─▶ turn … ─▶ close
  *
  * A work is the kind's own struct, which begins with this one, in the query's region. It never ends
  * the query by itself: each step returns, and the query goes on or ends. False: err says why, in
@@ -36,9 +36,12 @@ struct work_ops {
     void (*ask)(struct work *work);
     /* The request as JSON, for the trace; freed by the caller. */
     char *(*describe)(const struct work *work);
-    /* One node's body; the message is borrowed. */
+    /* One node's body; the message is borrowed until it is taken in. */
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);
+    /* Takes it in, as far as the allowance reaches; other answers come when it is DONE. */
+    enum progress (*take)(struct work *work, const struct fanout_source *source, size_t *left,
+                          struct error *err);
     /* All calls have ended; `failed` (may be NULL) says which failed, or that something did not
      * fit: true when it is to be asked again, from open on, in another way. Otherwise `failed` may
      * tell more now. NULL: never. */
