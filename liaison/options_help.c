@@ -96,6 +96,7 @@ char *options_help(void)
     FILE *out = open_memstream(&text, &len);
     print(out, "bydb-liaison answers measure queries from the data nodes of a BanyanDB cluster.\n"
                "\nUsage: bydb-liaison [--flag=value ...]\n"
+               "       bydb-liaison frame [--json] FILE   a frame as a table; - is standard input\n"
                "\nEach flag can also come from the environment: --grpc-port as BYDB_GRPC_PORT. "
                "The command line\nwins. Defaults stand in brackets.\n");
     help_working(out);
