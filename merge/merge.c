@@ -281,7 +281,7 @@ void merge_forget(struct merge *merge)
 
 bool merge_has_rows(const struct merge *merge)
 {
-    return merge->source_count > 0;
+    return merge->lineup.count > 0;
 }
 
 void merge_expect(struct merge *merge, bool more)
