@@ -150,8 +150,9 @@ The liaison listens on $address. Try in another terminal, from this folder:
     $query $address $all_of_the_hour | tail -n 2
     $(say_to_nodes '{"start":{"d2":{}}}')
 
-  metrics and health:
+  metrics, the nodes and their states, health:
     $fetch http://$observability/metrics
+    $fetch http://$observability/nodes
     $fetch http://$observability/healthz
 
   a frame as a table:
