@@ -16,7 +16,7 @@ REFUSED = grpc.StatusCode.RESOURCE_EXHAUSTED
 LATENCY, INSTANCE = "endpoint_latency_minute", "service_instance_cpm_minute"
 QUOTA = ("code: STATUS_INTERNAL_ERROR, msg: fail to dispatch the query request for measure endpoint_latency_minute: "
          "vec dispatch: query measure: block scan quota exceeded: used 1073741900 bytes, quota is 1073741824")
-SMALL = ["--aggregation=rows", "--measure-vectorized-query-memory-mib=2"]
+SMALL = ["--aggregation=rows", "--measure-vectorized-query-memory-mib=2", "--measure-frame-versions=3,4"]
 
 
 def timeline(nodes, rows, copies=False, **more):
@@ -55,9 +55,10 @@ def slices(cluster):
 
 @pytest.fixture
 def small(start):
-    """small(rows of each node, more options) → two nodes before a liaison whose queries may hold 2 MiB."""
+    """small(rows of each node, more options) → two nodes, with frames of both versions, before a liaison whose
+    queries may hold 2 MiB."""
     def begin(rows=100_000, *options, copies=False):
-        cluster = start(["--demo", "--nodes", 2], [*SMALL, *options])
+        cluster = start(["--demo", "--nodes", 2, "--frame-version", "mixed"], [*SMALL, *options])
         timeline(cluster.nodes, rows, copies)
         return cluster
     return begin
