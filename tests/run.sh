@@ -23,6 +23,7 @@ source tests/packages.sh
 
 python=/usr/bin/python3
 scratch=$(mktemp -d)
+export TMPDIR=$scratch # what tests leave behind when they are ended goes with it
 child=
 total_passed=0
 total_failed=0
