@@ -61,9 +61,10 @@ static enum progress on_take(void *owner, const struct fanout_source *source, si
     return progress;
 }
 
+/* Also after the query's end, which taking an answer in may be. */
 static bool is_waiting(const struct round *round)
 {
-    return round->work->fanout != NULL && fanout_is_waiting(round->work->fanout);
+    return round->open && fanout_is_waiting(round->work->fanout);
 }
 
 /* What is small is taken in as it comes; the rest is done by turns. */
@@ -195,7 +196,8 @@ void round_ask(struct round *round)
         .on_complete = on_complete,
     };
     struct work *work = round->work;
-    assert(work->fanout == NULL);
+    assert(!round->open);
+    round->open = true;
     round->refused = false;
     work->admitted = 0;
     work->admitted_bytes = 0;
@@ -210,6 +212,7 @@ void round_ask(struct round *round)
 
 void round_close(struct round *round)
 {
+    round->open = false;
     fanout_close(&round->work->fanout);
     executor_unqueue(round->executor, &round->after);
     executor_unqueue(round->executor, &round->take);

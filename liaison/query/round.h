@@ -24,6 +24,7 @@ struct round {
     void (*on_end)(void *owner, const struct error *failed);
     void *owner; /* borrow: outlives it */
 
+    bool open;              /* asked and not closed: otherwise `work` may be gone */
     struct arena region;    /* while it is open */
     struct loop_task take;  /* in the executor's queue, while answers wait to be taken in */
     bool refused;           /* something did not fit; `refusal` says what */
