@@ -110,6 +110,12 @@ static bool read_answer(struct ask *ask, struct msg *msg, struct error *err)
     return true;
 }
 
+/* The node ended the call without a word. */
+static bool is_silence(const struct error *why)
+{
+    return why->code == ERROR_UNAVAILABLE && strcmp(why->text, "EOF") == 0;
+}
+
 /* The way to the node broke or took too long: nothing that the node itself has said. A call that
  * nobody here cancelled was cancelled by a server that goes. One that ends the call without a word
  * (EOF) is there, and has no answer. */
@@ -119,7 +125,7 @@ static bool is_lost(const struct ask *ask, const struct error *why)
         return false;
     }
     return why->code == ERROR_DEADLINE_EXCEEDED || why->code == ERROR_CANCELLED ||
-           (why->code == ERROR_UNAVAILABLE && strcmp(why->text, "EOF") != 0);
+           (why->code == ERROR_UNAVAILABLE && !is_silence(why));
 }
 
 /* Its code is not the client's, but for what the fan-out's owner said himself. */
@@ -129,6 +135,10 @@ static bool read_failure(struct ask *ask, const struct error *why, struct error 
     *err = *why;
     if (!ask->refused) {
         err->code = ERROR_UNKNOWN;
+    }
+    if (is_silence(why)) {
+        error_set(err, err->code, "node %s ended the call without an answer (EOF)",
+                  ask->source.name);
     }
     ask->body = slice_of("", 0);
     return is_lost(ask, why) && fanout->events.on_lost(fanout->owner, &ask->source, err);
@@ -194,7 +204,7 @@ static void end_current(struct fanout *fanout, enum progress progress, struct er
     fanout->current = NULL;
 }
 
-void fanout_take(struct fanout *fanout, size_t *left)
+bool fanout_take(struct fanout *fanout, size_t *left)
 {
     struct error err;
     while (fanout_is_waiting(fanout) && *left > 0) {
@@ -203,13 +213,14 @@ void fanout_take(struct fanout *fanout, size_t *left)
             progress = fanout->events.on_take(fanout->owner, &fanout->current->source, left, &err);
         }
         if (progress == PROGRESS_MORE) {
-            return;
+            return true;
         }
         end_current(fanout, progress, &err);
         if (complete_if_done(fanout)) {
-            return;
+            return false;
         }
     }
+    return fanout_is_waiting(fanout);
 }
 
 bool fanout_is_waiting(const struct fanout *fanout)

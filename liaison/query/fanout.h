@@ -59,9 +59,9 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
 /* The first calls are asked: it is complete as soon as none is open. Without any, on_complete comes
  * from inside. */
 void fanout_seal(struct fanout *fanout);
-/* Takes in what waits, as far as the allowance reaches. on_complete may come from inside, and then
- * the fan-out may be gone. */
-void fanout_take(struct fanout *fanout, size_t *left);
+/* Takes in what waits, as far as the allowance reaches. True: some still waits. on_complete may
+ * come from inside, and then the fan-out and its owner may be gone: false. */
+bool fanout_take(struct fanout *fanout, size_t *left);
 bool fanout_is_waiting(const struct fanout *fanout);
 /* A call has failed: what is asked now is asked for nothing. */
 bool fanout_has_failed(const struct fanout *fanout);

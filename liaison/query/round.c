@@ -73,8 +73,7 @@ static void on_waiting(void *owner)
     struct round *round = owner;
     if (!round->take.queued) {
         size_t left = STEPS_AT_ONCE;
-        fanout_take(round->work->fanout, &left);
-        if (is_waiting(round)) {
+        if (fanout_take(round->work->fanout, &left)) { /* else the round may be gone */
             executor_queue(round->executor, &round->take);
         }
     }
@@ -83,12 +82,14 @@ static void on_waiting(void *owner)
 static void on_take_turn(struct loop_task *task)
 {
     struct round *round = (struct round *)((char *)task - offsetof(struct round, take));
-    while (is_waiting(round) && !executor_share_is_over(round->executor)) {
+    struct executor *executor = round->executor;
+    bool waits = is_waiting(round);
+    while (waits && !executor_share_is_over(executor)) {
         size_t left = STEPS_AT_ONCE;
-        fanout_take(round->work->fanout, &left);
+        waits = fanout_take(round->work->fanout, &left); /* false: the round may be gone */
     }
-    if (is_waiting(round)) {
-        executor_queue(round->executor, task);
+    if (waits) {
+        executor_queue(executor, task);
     }
 }
 
