@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that fail, lie or stay silent: a clear error to that query, and nobody else notices."""
+import re
 import threading
 import time
 
@@ -68,7 +69,7 @@ BROKEN = {
 # Words that the client must find in the text, besides the query's frame.
 WORDS = {"rows instead of a frame": "vec distributed plan: got data_points proto response under raw wire mode",
          "a failed trace": "data node trace error", "a status": "too busy", "an internal status": "a panic",
-         "frame version 0": "version 0", "frame version 9": "version 9", "no message at all": "EOF"}
+         "frame version 0": "version 0", "frame version 9": "version 9", "no message at all": "without an answer (EOF)"}
 
 
 @pytest.mark.sanitize
@@ -138,8 +139,9 @@ def test_a_hung_node_costs_the_broadcast_timeout(start):
     began = time.monotonic()
     code, text = cluster.client.query_error(WHOLE, timeout=20)
     assert 0.9 < time.monotonic() - began < 10
-    assert (code, text) == (UNKNOWN, execution(
-        MEASURE, "rpc error: code = DeadlineExceeded desc = context deadline exceeded"))
+    assert code == UNKNOWN
+    assert re.search(r"desc = context deadline exceeded: data node d1 \(127.0.0.1:\d+\) did not answer within \d+ ms "
+                     r"\(--dst-broadcast-timeout, ", text), text
     others_go_on(cluster)
 
 
