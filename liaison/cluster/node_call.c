@@ -67,12 +67,13 @@ static void rpc_error(const struct node_call *call, const struct error *status, 
     if (call->refused || (status->code == ERROR_UNAVAILABLE && strcmp(status->text, "EOF") == 0)) {
         *why = *status;
     } else if (node != NULL && status->code == ERROR_DEADLINE_EXCEEDED) {
-        error_set(why, status->code,
-                  "rpc error: code = DeadlineExceeded desc = context deadline exceeded: data node %s "
-                  "(%s) did not answer within %llu ms (--dst-broadcast-timeout, or what the client's "
-                  "deadline left)",
-                  node_name(node), node_address(node),
-                  (unsigned long long)((loop_now(call->loop) - call->started) / 1000000));
+        error_set(
+            why, status->code,
+            "rpc error: code = DeadlineExceeded desc = context deadline exceeded: data node %s "
+            "(%s) did not answer within %llu ms (--dst-broadcast-timeout, or what the client's "
+            "deadline left)",
+            node_name(node), node_address(node),
+            (unsigned long long)((loop_now(call->loop) - call->started) / 1000000));
     } else if (node != NULL &&
                (status->code == ERROR_UNAVAILABLE || status->code == ERROR_CANCELLED)) {
         error_set(why, status->code,
