@@ -82,11 +82,15 @@ def is_instrumented():
 
 
 @pytest.fixture
-def huge(start):
-    """begin(liaison options) → a cluster of three nodes with 100,000 rows each, and its memory."""
+def figures():
+    """For tests that look at what the process or the allocator holds."""
     if is_instrumented():
         pytest.skip("a sanitizer's allocator holds more than is asked for")
 
+
+@pytest.fixture
+def huge(start):
+    """begin(liaison options) → a cluster of three nodes with 100,000 rows each, and its memory."""
     def begin(*options):
         cluster = start(["--demo", "--nodes", 3], [*PATIENT, *options], **PLAIN)
         cluster.nodes.control(synthetic={"*": {"name": "w9"}})
@@ -104,7 +108,7 @@ def big_error(cluster):
 
 
 @pytest.mark.seconds(300)
-def test_a_huge_answer_costs_what_came_and_what_goes(huge):
+def test_a_huge_answer_costs_what_came_and_what_goes(figures, huge):
     cluster, memory = huge()
     for _ in range(2):
         memory.forget_peak()
@@ -114,13 +118,14 @@ def test_a_huge_answer_costs_what_came_and_what_goes(huge):
 
 
 @pytest.mark.seconds(300)
-def test_a_limit_costs_what_came_at_most(huge):
+def test_a_limit_costs_what_came_at_most(figures, huge):
     cluster, memory = huge()
     assert len(cluster.client.query(wide(100), timeout=100).data_points) == 100
     print(f"resident memory grew by {memory.growth() / MIB:.1f} MiB")
     assert memory.growth() <= 3 * FRAME + 8 * MIB
 
 
+@pytest.mark.sanitize
 @pytest.mark.seconds(400)
 def test_many_huge_answers_under_a_budget(huge):
     cluster, memory = huge("--allowed-bytes=512MiB")
@@ -135,14 +140,15 @@ def test_many_huge_answers_under_a_budget(huge):
     for why in refusals:
         assert str(512 * MIB) in why.details() and "try again" in why.details()
         assert dict(why.trailing_metadata())["grpc-retry-pushback-ms"] == "1000"
-    assert memory.peak() <= 600 * MIB
     cluster.liaison.expect_nothing_alive()
-    wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
+    if not is_instrumented():
+        assert memory.peak() <= 600 * MIB
+        wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
     assert isinstance(big_error(cluster), int)
 
 
 @pytest.mark.seconds(300)
-def test_the_charge_is_what_is_held(huge):
+def test_the_charge_is_what_is_held(figures, huge):
     cluster, memory = huge()
     # Frames of two nodes and what was made of them wait for the third node.
     cluster.nodes.control(synthetic={"d2": {"name": "w3"}})
@@ -170,7 +176,8 @@ def expect_true_charge(memory, least):
     assert held / charged <= 1.05
 
 
-@pytest.mark.seconds(300)
+@pytest.mark.sanitize
+@pytest.mark.seconds(400)
 def test_a_full_pool_turns_big_ones_away_only(huge):
     """Answers that nobody reads fill the pool; a query that holds little never feels it."""
     cluster, memory = huge("--allowed-bytes=256MiB")
@@ -193,7 +200,8 @@ def test_a_full_pool_turns_big_ones_away_only(huge):
         for reader in readers:
             reader.close()
     cluster.liaison.expect_nothing_alive()
-    wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
+    if not is_instrumented():
+        wait_until(lambda: memory.resident() < memory.base + 16 * MIB, 15, "free memory being given back")
 
 
 def is_decided(cluster, readers):
@@ -205,7 +213,7 @@ def is_decided(cluster, readers):
 
 
 @pytest.mark.seconds(120)
-def test_a_quiet_liaison_keeps_nothing(huge):
+def test_a_quiet_liaison_keeps_nothing(figures, huge):
     """Threads have heaps of their own, and free memory at the end of a heap is not given back by itself."""
     cluster, memory = huge()
     cluster.nodes.control(synthetic={"*": {"name": "w2"}})
@@ -215,6 +223,8 @@ def test_a_quiet_liaison_keeps_nothing(huge):
     wait_until(lambda: memory.unheld() < 3 * MIB // 2, 30, "all free memory being given back", step=1)
 
 
+@pytest.mark.sanitize
+@pytest.mark.seconds(200)
 def test_a_place_ends_when_the_answer_is_built(huge):
     cluster, _ = huge("--max-concurrent-queries=1", "--max-queue-duration=20s")
     stalled = Reader(cluster.liaison.ports["grpc"], wide(200_000).SerializeToString())
@@ -224,6 +234,8 @@ def test_a_place_ends_when_the_answer_is_built(huge):
     stalled.close()
 
 
+@pytest.mark.sanitize
+@pytest.mark.seconds(200)
 def test_a_client_that_trickles_is_cut(huge):
     cluster, _ = huge("--client-stall-timeout=2s")
     crowd = Crowd()
@@ -239,6 +251,8 @@ def test_a_client_that_trickles_is_cut(huge):
     crowd.close()
 
 
+@pytest.mark.sanitize
+@pytest.mark.seconds(200)
 def test_a_real_client_is_told_why_its_answer_is_cut(huge):
     """grpcio takes no more of a message than its window holds until somebody asks for the message."""
     cluster, _ = huge("--client-stall-timeout=2s")
@@ -268,20 +282,16 @@ def test_traces_tell_the_peak(start):
 
 
 @pytest.mark.seconds(500)
-def test_a_short_soak():
+def test_a_short_soak(figures):
     """The long program for two minutes: all kinds of queries, faults and cancellations at the same time. So few
     queries do not warm everything up."""
-    if is_instrumented():
-        pytest.skip("a sanitizer's allocator holds more than is asked for")
     done = run_soak("soak.py", "--seconds=30", "--parts=2", "--growth=10")
     assert json.loads(done.stdout.splitlines()[-1])["queries"] > 100
 
 
 @pytest.mark.seconds(300)
-def test_slow_readers():
+def test_slow_readers(figures):
     """Sixty instead of a thousand, and ten seconds instead of sixty."""
-    if is_instrumented():
-        pytest.skip("a sanitizer's allocator holds more than is asked for")
     run_soak("slow_readers.py", "--readers=60", "--seconds=10", "--stall=5s", "--budget=256MiB")
 
 
