@@ -132,6 +132,14 @@ static void end(struct round *round, const struct error *failed)
     round->on_end(round->owner, failed);
 }
 
+/* The calls to nodes end with the client's deadline, a little before the edge sees that it is over.
+ */
+static bool is_late(const struct round *round)
+{
+    const uint64_t deadline = round->job->deadline;
+    return deadline != 0 && loop_now(loop_of(round)) >= deadline;
+}
+
 static void on_complete(void *owner, const struct error *failed)
 {
     struct round *round = owner;
@@ -141,6 +149,7 @@ static void on_complete(void *owner, const struct error *failed)
     struct error err = {.code = ERROR_NONE};
     if (failed != NULL) {
         err = *failed;
+        err.code = is_late(round) ? ERROR_DEADLINE_EXCEEDED : err.code;
     }
     if (asks_otherwise(round, failed == NULL ? NULL : &err)) {
         executor_queue(round->executor, &round->after); /* the fan-out is still on the stack */

@@ -8,6 +8,7 @@ import pytest
 from asking import LATENCY, ask, query
 from client import QUERY
 from process import wait_until
+from slow import Reader
 
 pytestmark = pytest.mark.sanitize
 
@@ -49,6 +50,21 @@ def test_the_deadline_passes(cluster):
     assert code == grpc.StatusCode.DEADLINE_EXCEEDED
     assert time.monotonic() - began < 10, "not the broadcast's 15 s"
     wait_until(lambda: cluster.nodes.stats()["d1"]["cancelled_unanswered"] == 1, what="the node's call ending")
+
+
+def test_whoever_sees_it_first(cluster):
+    """The calls to the nodes and the client's call have the same deadline: the code is the same, too."""
+    cluster.nodes.fault("d1", group="sw_latency", hang=True)
+    readers = [Reader(cluster.liaison.ports["grpc"], WHOLE.SerializeToString(), timeout="300m") for _ in range(60)]
+
+    def ended():
+        for reader in readers:
+            reader.read()
+        return all(reader.ended for reader in readers)
+    wait_until(ended, what="all calls ending")
+    assert {(reader.status, reader.reset) for reader in readers} == {(grpc.StatusCode.DEADLINE_EXCEEDED.value[0], None)}
+    for reader in readers:
+        reader.close()
 
 
 def test_a_deadline_that_has_passed_already(cluster):

@@ -21,7 +21,7 @@ def frame(kind, flags=0, stream=0, payload=b""):
 class Reader:
     """Asks once. `status` is grpc's (None while it reads), `reset` HTTP/2's code, `taken` the bytes so far."""
 
-    def __init__(self, port, request, window=65535, path=QUERY):
+    def __init__(self, port, request, window=65535, path=QUERY, timeout=None):
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.decoder = hpack.Decoder()
         self.buffer = b""
@@ -29,6 +29,7 @@ class Reader:
         self.metadata = {}
         fields = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "x"),
                   ("te", "trailers"), ("content-type", "application/grpc")]
+        fields += [("grpc-timeout", timeout)] if timeout else []
         body = b"\x00" + len(request).to_bytes(4, "big") + request
         self.socket.sendall(PREFACE + frame(SETTINGS, payload=struct.pack(">HI", 4, window)) +
                             frame(HEADERS, END_HEADERS, 1, hpack.Encoder().encode(fields)) +
