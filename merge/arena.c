@@ -130,6 +130,16 @@ static void pop_block(struct arena *arena)
     block_drop(arena->cache, block);
 }
 
+bool arena_give_back(struct arena *arena)
+{
+    if (arena->blocks != NULL) {
+        pop_block(arena);
+    }
+    arena->at = NULL;
+    arena->end = NULL;
+    return arena->blocks != NULL;
+}
+
 void arena_fini(struct arena *arena)
 {
     while (arena->blocks != NULL) {

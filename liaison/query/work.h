@@ -53,7 +53,9 @@ struct work_ops {
      * asked, from open on. */
     enum merge_state (*turn)(struct work *work, struct error *err);
     void (*wrap)(const struct work *work, struct error *err);
-    void (*close)(struct work *work); /* NULL: the region is all that it holds */
+    /* Gives back one thing that it holds besides the region; false: there is none. NULL: likewise.
+     */
+    bool (*close)(struct work *work);
 };
 
 struct work {
