@@ -65,6 +65,8 @@ def test_whoever_sees_it_first(cluster):
     assert {(reader.status, reader.reset) for reader in readers} == {(grpc.StatusCode.DEADLINE_EXCEEDED.value[0], None)}
     for reader in readers:
         reader.close()
+    wait_until(lambda: all(stats["cancelled"] == stats["streams"] for stats in cluster.nodes.stats().values()),
+               what="the nodes' calls ending, which the next test counts")
 
 
 def test_a_deadline_that_has_passed_already(cluster):
