@@ -52,8 +52,9 @@ def test_the_deadline_passes(cluster):
     wait_until(lambda: cluster.nodes.stats()["d1"]["cancelled_unanswered"] == 1, what="the node's call ending")
 
 
-def test_whoever_sees_it_first(cluster):
+def test_whoever_sees_it_first(start):
     """The calls to the nodes and the client's call have the same deadline: the code is the same, too."""
+    cluster = start()
     cluster.nodes.fault("d1", group="sw_latency", hang=True)
     readers = [Reader(cluster.liaison.ports["grpc"], WHOLE.SerializeToString(), timeout="300m") for _ in range(60)]
 
@@ -62,11 +63,10 @@ def test_whoever_sees_it_first(cluster):
             reader.read()
         return all(reader.ended for reader in readers)
     wait_until(ended, what="all calls ending")
-    assert {(reader.status, reader.reset) for reader in readers} == {(grpc.StatusCode.DEADLINE_EXCEEDED.value[0], None)}
+    others = [reader.text for reader in readers if reader.status != grpc.StatusCode.DEADLINE_EXCEEDED.value[0]]
+    assert not others
     for reader in readers:
         reader.close()
-    wait_until(lambda: all(stats["cancelled"] == stats["streams"] for stats in cluster.nodes.stats().values()),
-               what="the nodes' calls ending, which the next test counts")
 
 
 def test_a_deadline_that_has_passed_already(cluster):
