@@ -78,7 +78,7 @@ def test_cancellation_reaches_the_nodes(cluster):
     cluster.nodes.fault("*", group="sw_latency", hang=True)
     call = begin(cluster)
     call.cancel()
-    wait_until(lambda: all(stats["cancelled_unanswered"] == 1 for stats in cluster.nodes.stats().values()),
+    wait_until(lambda: all(stats["cancelled_unanswered"] >= 1 for stats in cluster.nodes.stats().values()),
                5, "all nodes' calls ending")
     cluster.liaison.expect_nothing_alive()
 
