@@ -198,6 +198,7 @@ stage_style() {
     check format tests/style/format.sh
     check sizes tests/style/size.py
     check texts tests/style/texts.sh
+    check 'log formats' tests/style/log_formats.py
     check scripts tests/style/scripts.sh
     if build_gcc; then
         check symbols tests/style/symbols.sh build-check/gcc

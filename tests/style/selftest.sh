@@ -76,6 +76,12 @@ silent 'size: silent on a clean tree' "$here/size.py" .
 silent 'texts: silent on a clean tree' "$here/texts.sh" .
 silent 'scripts: silent on a clean tree' "$here/scripts.sh" .
 silent 'format: silent on a clean tree' "$here/format.sh" .
+printf '%s\n' '    log_info(log, MODULE, "begins; at=%d how:%s", 1, "{}");' >liaison/log_lines.c
+silent 'log formats: silent on a good one' "$here/log_formats.py" .
+printf '%s\n' '    log_warn(owner->log, MODULE, "ends; and how", 1);' >>liaison/log_lines.c
+catches 'log formats: words where fields belong' "'and' behind the first" "$here/log_formats.py" .
+clean_tree
+catches 'log formats: none at all' 'no log line was found' "$here/log_formats.py" .
 compile
 silent 'symbols: silent on a clean tree' "$here/symbols.sh" "$scratch/build" .
 
