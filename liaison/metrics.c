@@ -71,10 +71,22 @@ struct metrics {
     struct metrics_shard *shards[MAX_SHARDS]; /* own */
 };
 
+/* A counter that appears with its first event hides that one from whoever looks at increases. */
+static void begin_at_zero(struct metrics *metrics)
+{
+    static const char *const none[1] = {NULL};
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        if (families[i].kind == COUNTER && families[i].labels[0] == '\0') {
+            metrics_series(metrics, (enum metric)i, none);
+        }
+    }
+}
+
 struct metrics *metrics_new(void)
 {
     struct metrics *metrics = own_array(1, sizeof *metrics);
     pthread_mutex_init(&metrics->mutex, NULL);
+    begin_at_zero(metrics);
     return metrics;
 }
 

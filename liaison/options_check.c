@@ -89,17 +89,25 @@ static bool check_trust(const char *flag, bool enabled, const char *ca_path, str
                      strerror(errno));
 }
 
-static bool check_file(bool enabled, const char *path, const char *text, struct error *err)
+/* What --tls serves with; `what`: "cert" or "key". */
+static bool check_own_file(bool enabled, const char *path, const char *what, struct error *err)
 {
-    return !enabled || path[0] != '\0' || error_set(err, ERROR_INVALID_ARGUMENT, "%s", text);
+    if (!enabled) {
+        return true;
+    }
+    if (path[0] == '\0') {
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "invalid server %s file: --tls needs --%s-file", what, what);
+    }
+    return access(path, R_OK) == 0 ||
+           error_set(err, ERROR_INVALID_ARGUMENT, "invalid server %s file: --%s-file=%s: %s", what,
+                     what, path, strerror(errno));
 }
 
 static bool check_tls(const struct options *o, struct error *err)
 {
-    return check_file(o->tls, o->cert_file, "invalid server cert file: --tls needs --cert-file",
-                      err) &&
-           check_file(o->tls, o->key_file, "invalid server key file: --tls needs --key-file",
-                      err) &&
+    return check_own_file(o->tls, o->cert_file, "cert", err) &&
+           check_own_file(o->tls, o->key_file, "key", err) &&
            check_trust("data-client", o->data_client_tls, o->data_client_ca_cert, err) &&
            check_trust("schema-property-client", o->schema_property_client_tls,
                        o->schema_property_client_ca_cert, err);
@@ -292,6 +300,26 @@ static void warn_of_modes(struct options *o)
     }
 }
 
+static void warn_of_unused(struct options *o, bool enabled, const char *path, const char *text)
+{
+    if (!enabled && path[0] != '\0') {
+        option_value_list_add(&o->warnings, text, strlen(text));
+    }
+}
+
+/* Somebody who names a certificate believes that it is used. */
+static void warn_of_files(struct options *o)
+{
+    warn_of_unused(o, o->tls, o->cert_file,
+                   "--cert-file does nothing without --tls: clients are served in clear text");
+    warn_of_unused(o, o->data_client_tls, o->data_client_ca_cert,
+                   "--data-client-ca-cert does nothing without --data-client-tls: data nodes are "
+                   "asked in clear text");
+    warn_of_unused(o, o->schema_property_client_tls, o->schema_property_client_ca_cert,
+                   "--schema-property-client-ca-cert does nothing without "
+                   "--schema-property-client-tls: schema servers are asked in clear text");
+}
+
 bool options_check(struct options *options, struct error *err)
 {
     if (!options->measure_vectorized_enabled) {
@@ -300,6 +328,7 @@ bool options_check(struct options *options, struct error *err)
                          "spoken here; run the data nodes with it, too");
     }
     warn_of_modes(options);
+    warn_of_files(options);
     return check_numbers(options, err) && check_durations(options, err) &&
            check_ratios(options, err) && check_tls(options, err) && check_discovery(options, err) &&
            check_logging(options, err) && derive_frame_versions(options, err) &&

@@ -124,6 +124,19 @@ static void give_up(struct liaison *liaison, const struct error *err)
     loop_stop(liaison->loop);
 }
 
+/* What an idle process holds already leaves no room for a query. */
+static void warn_of_small_budget(const struct liaison *liaison)
+{
+    const struct budget *budget = &liaison->budget;
+    const size_t held = budget_held(budget);
+    if (budget->limit != SIZE_MAX && held + 2 * BUDGET_SHARE > budget->pool) {
+        log_warn(liaison->log, MODULE,
+                 "the budget is too small for queries, set a larger one (--allowed-bytes, "
+                 "--allowed-percent); budget_bytes=%zu held_before_any=%zu",
+                 budget->limit, held);
+    }
+}
+
 static void on_first_world(void *owner)
 {
     struct liaison *liaison = owner;
@@ -146,6 +159,7 @@ static void on_first_world(void *owner)
         give_up(liaison, &err);
         return;
     }
+    warn_of_small_budget(liaison);
     liaison->phase = PHASE_SERVING;
     edge_set_serving(liaison->edge, true);
     log_info(liaison->log, MODULE, "Listening to; host=%s port=%u executors=%zu",

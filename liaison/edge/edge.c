@@ -264,6 +264,15 @@ static struct server *open_server(struct edge *edge, struct error *err)
     return server_open(edge->setup.loop, &server, &events, edge, err);
 }
 
+/* With each reason, so that the first refusal is an increase. */
+static void count_no_refusals(const struct edge *edge)
+{
+    static const char *const reasons[] = {"no_place", "process_memory", "query_memory"};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        metrics_series(edge->setup.metrics, METRIC_REFUSED, &reasons[i]);
+    }
+}
+
 struct edge *edge_open(const struct edge_setup *setup, struct error *err)
 {
     struct edge *edge = calloc(1, sizeof *edge);
@@ -288,6 +297,7 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
         .on_refused = on_refused,
     };
     edge->admission = admission_open(&admission);
+    count_no_refusals(edge);
     edge->shard = metrics_shard(setup->metrics);
     loop_timer_init(&edge->publish, setup->loop, on_publish);
     loop_timer_start(&edge->publish, PUBLISH_MS);

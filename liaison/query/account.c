@@ -75,6 +75,15 @@ static void log_if_slow(const struct work *work, struct log *log, const struct a
              SLICE_ARG(work->groups[0].name), work->result_count, account->peak, work->slices);
 }
 
+/* For whoever looks for one; the client is told, and faults of clients would flood a log. */
+static void log_failure(const struct work *work, struct log *log, const struct account *account)
+{
+    const struct slice group = work->group_count == 0 ? slice_str("") : work->groups[0].name;
+    log_debug(log, MODULE, "query failed; latency=%.3f measure=%s group=%.*s code=%s error=%s",
+              (double)account->took / 1e6, work->name, SLICE_ARG(group),
+              error_code_name(account->err->code), account->err->text);
+}
+
 void account_begin(struct work *work, const struct executor_setup *setup)
 {
     find_groups(work);
@@ -102,6 +111,7 @@ void account_end(const struct work *work, const struct executor_setup *setup,
     }
     if (account->err != NULL) {
         count_error(work, setup->metrics, account->err);
+        log_failure(work, setup->log, account);
     } else {
         log_if_slow(work, setup->log, account);
     }

@@ -45,6 +45,13 @@ START_TEST(counters_and_seconds)
 }
 END_TEST
 
+START_TEST(counters_without_labels_begin_at_zero)
+{
+    expect_line("bydb_cut_answers_total 0");
+    expect_line("bydb_aggregation_slices_total 0");
+}
+END_TEST
+
 START_TEST(labels_are_escaped)
 {
     metrics_set(metrics_series(metrics, METRIC_NODE_UP, (const char *[]){"a\"b\\c\nd\xff\xc3\xa9"}),
@@ -164,6 +171,7 @@ int main(void)
     TCase *tcase = tcase_create("metrics");
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, counters_and_seconds);
+    tcase_add_test(tcase, counters_without_labels_begin_at_zero);
     tcase_add_test(tcase, labels_are_escaped);
     tcase_add_test(tcase, long_labels_are_cut);
     tcase_add_test(tcase, histograms);

@@ -213,6 +213,22 @@ START_TEST(what_is_not_built_says_so)
 }
 END_TEST
 
+START_TEST(files_that_nothing_uses_are_told)
+{
+    static const char *const lines[] = {"--cert-file=/c", "--data-client-ca-cert=/c",
+                                        "--schema-property-client-ca-cert=/c"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        ck_assert_msg(read_words(lines[i], NULL), "%s", err.text);
+        ck_assert_uint_eq(options.warnings.count, 1);
+        ck_assert_ptr_nonnull(strstr(options.warnings.items[0], "in clear text"));
+        options_fini(&options);
+    }
+    ck_assert(!read_words("--tls --cert-file=/no/such --key-file=/no/such", NULL));
+    ck_assert_str_eq(err.text,
+                     "invalid server cert file: --cert-file=/no/such: No such file or directory");
+}
+END_TEST
+
 START_TEST(own_name)
 {
     ck_assert(
@@ -273,6 +289,7 @@ int main(void)
     tcase_add_test(tcase, texts_of_refusals);
     tcase_add_test(tcase, command_lines_of_the_go_liaison_start);
     tcase_add_test(tcase, what_is_not_built_says_so);
+    tcase_add_test(tcase, files_that_nothing_uses_are_told);
     tcase_add_test(tcase, own_name);
     tcase_add_test(tcase, help_is_made_of_the_table);
     tcase_add_test(tcase, configuration_files_are_seen);
