@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The thread, and its connections kept in step with the world: one node for each member that can
- * be asked. A member that left keeps its connection until the calls on it have ended.
- */
+/* The thread, and what it is told by others. */
 #include "liaison/query/executor.h"
 
 #include "liaison/own.h"
+#include "liaison/query/peers.h"
 #include "liaison/query/query.h"
+#include "liaison/query/shares.h"
 #include "liaison/query/survey.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define THREAD_STACK (8u << 20)         /* protobuf-c recurses along a request's nesting */
 #define CACHE_LIMIT  ((size_t)64 << 20) /* and no more than a part of the process's budget */
 #define CACHE_PART   32
-#define SETTLE_NS    3000000000u /* how long first connections may hold queries up */
 #define PUBLISH_MS   500
-#define SHARE_NS     4000000 /* of a turn, for what takes long */
 #define IDLE_LOOKS   4 /* at them, one each PUBLISH_MS; then nothing is kept for the next query */
-
-struct slot {
-    struct node *node; /* own */
-    bool leaving;      /* not in the world any more; closed when its calls have ended */
-    bool settled;      /* it has been up, or failed once */
-};
 
 struct executor {
     struct executor_setup setup;
@@ -38,16 +28,12 @@ struct executor {
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
     struct loop_task stop;
-    struct loop_task share;         /* while `ready` has some */
-    STAILQ_HEAD(, loop_task) ready; /* what takes long, in the order of its turns */
-    uint64_t share_began;           /* loop_now's clock */
-    uint64_t longest;               /* turn, ns */
-    struct metrics_series *turns;   /* borrow: metrics */
+    struct shares shares;
+    struct peers peers;
+    uint64_t longest;             /* turn, ns */
+    struct metrics_series *turns; /* borrow: metrics */
 
     struct world *world; /* one count; NULL before the first */
-    uint64_t settled_at; /* loop_now's clock: from then on nobody waits for first connections */
-    size_t slot_count;
-    struct slot *slots; /* own, in no order */
     size_t queries;
     size_t idle; /* looks, one after the other, at which there were none */
     LIST_HEAD(, job) running;
@@ -80,94 +66,46 @@ struct world *executor_world(struct executor *executor)
     return executor->world;
 }
 
-static struct slot *find_slot(struct executor *executor, const char *name)
-{
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        struct slot *slot = &executor->slots[i];
-        if (!slot->leaving && strcmp(node_name(slot->node), name) == 0) {
-            return slot;
-        }
-    }
-    return NULL;
-}
-
 struct node *executor_node(struct executor *executor, const struct member *member)
 {
-    struct slot *slot = find_slot(executor, member->name);
-    return slot == NULL ? NULL : slot->node;
+    return peers_node(&executor->peers, member->name);
 }
 
 bool executor_is_settled(struct executor *executor)
 {
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        const struct slot *slot = &executor->slots[i];
-        if (!slot->settled && !slot->leaving) {
-            return loop_now(executor->loop) >= executor->settled_at;
-        }
-    }
-    return true;
-}
-
-/* Work that takes long */
-
-static void on_share(struct loop_task *task)
-{
-    struct executor *executor =
-        (struct executor *)((char *)task - offsetof(struct executor, share));
-    struct loop_task *first = STAILQ_FIRST(&executor->ready);
-    if (first == NULL) {
-        return; /* it was taken back since */
-    }
-    STAILQ_REMOVE_HEAD(&executor->ready, next);
-    first->queued = false;
-    if (!STAILQ_EMPTY(&executor->ready)) {
-        loop_defer(executor->loop, task);
-    }
-    loop_clock_refresh(executor->loop);
-    executor->share_began = loop_now(executor->loop);
-    first->run(first);
+    return peers_are_settled(&executor->peers);
 }
 
 void executor_queue(struct executor *executor, struct loop_task *task)
 {
-    if (task->queued) {
-        return;
-    }
-    task->queued = true;
-    STAILQ_INSERT_TAIL(&executor->ready, task, next);
-    loop_defer(executor->loop, &executor->share);
+    shares_queue(&executor->shares, task);
 }
 
-/* NOLINTNEXTLINE(readability-function-*): the nesting is the list macro's */
 void executor_unqueue(struct executor *executor, struct loop_task *task)
 {
-    if (task->queued) {
-        task->queued = false;
-        STAILQ_REMOVE(&executor->ready, task, loop_task, next);
-    }
+    shares_unqueue(&executor->shares, task);
 }
 
 bool executor_share_is_over(struct executor *executor)
 {
-    loop_clock_refresh(executor->loop);
-    return loop_now(executor->loop) - executor->share_began >= SHARE_NS;
+    return shares_is_over(&executor->shares);
+}
+
+void executor_report(struct executor *executor, struct survey_part *part)
+{
+    part->world = executor->world == NULL ? NULL : world_retain(executor->world);
+    peers_report(&executor->peers, part);
 }
 
 /* What this thread holds, told to the metrics */
 
 static void publish(struct executor *executor)
 {
-    size_t calls = 0;
-    size_t links = 0;
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        calls += node_calls(executor->slots[i].node);
-        links += node_links(executor->slots[i].node);
-    }
     metrics_charge(executor->shard, &executor->charge);
     metrics_live(executor->shard, METRIC_TURN_MAX, executor->longest);
     metrics_live(executor->shard, METRIC_LIVE_QUERIES, executor->queries);
-    metrics_live(executor->shard, METRIC_LIVE_CALLS, calls);
-    metrics_live(executor->shard, METRIC_LIVE_LINKS, links);
+    metrics_live(executor->shard, METRIC_LIVE_CALLS, peers_calls(&executor->peers));
+    metrics_live(executor->shard, METRIC_LIVE_LINKS, peers_links(&executor->peers));
 }
 
 static void on_publish(struct loop_timer *timer)
@@ -182,91 +120,6 @@ static void on_publish(struct loop_timer *timer)
     loop_timer_start(timer, PUBLISH_MS);
 }
 
-/* Nodes */
-
-static void drop_slot(struct executor *executor, size_t i)
-{
-    node_close(&executor->slots[i].node);
-    executor->slots[i] = executor->slots[--executor->slot_count];
-}
-
-static void close_idle_leavers(struct executor *executor)
-{
-    for (size_t i = executor->slot_count; i-- > 0;) {
-        if (executor->slots[i].leaving && node_calls(executor->slots[i].node) == 0) {
-            drop_slot(executor, i);
-        }
-    }
-}
-
-static void on_node_state(void *owner, struct node *node)
-{
-    struct executor *executor = owner;
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        if (executor->slots[i].node == node && node_state(node) != NODE_PROBING) {
-            executor->slots[i].settled = true;
-        }
-    }
-    publish(executor);
-}
-
-static bool is_askable(const struct member *member)
-{
-    return member->reached && member->left_at == 0;
-}
-
-static void add_slot(struct executor *executor, const struct member *member)
-{
-    struct slot *slots =
-        realloc(executor->slots, (executor->slot_count + 1) * sizeof *executor->slots);
-    if (slots == NULL) {
-        abort();
-    }
-    executor->slots = slots;
-    const struct node_setup setup = {
-        .loop = executor->loop,
-        .options = executor->setup.options,
-        .log = executor->setup.log,
-        .metrics = executor->setup.metrics,
-        .charge = &executor->charge,
-        .on_state = on_node_state,
-        .owner = executor,
-    };
-    slots[executor->slot_count++] = (struct slot){.node = node_open(&setup, member)};
-}
-
-/* Same names and addresses stay connected; the rest leaves or is opened. */
-static void follow_world(struct executor *executor)
-{
-    const struct world *world = executor->world;
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        struct slot *slot = &executor->slots[i];
-        const struct member *member = world_member(world, node_name(slot->node));
-        slot->leaving = slot->leaving || member == NULL || !is_askable(member) ||
-                        strcmp(member->address, node_address(slot->node)) != 0;
-    }
-    for (size_t i = 0; i < world->member_count; i++) {
-        const struct member *member = &world->members[i];
-        if (is_askable(member) && find_slot(executor, member->name) == NULL) {
-            add_slot(executor, member);
-        }
-    }
-    close_idle_leavers(executor);
-}
-
-void executor_report(struct executor *executor, struct survey_part *part)
-{
-    part->world = executor->world == NULL ? NULL : world_retain(executor->world);
-    part->nodes = own_array(executor->slot_count, sizeof *part->nodes);
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        const struct slot *slot = &executor->slots[i];
-        if (!slot->leaving) {
-            part->nodes[part->count++] = (struct survey_node){
-                .name = own_text(node_name(slot->node)), .report = node_report(slot->node)};
-        }
-    }
-}
-
 /* What other threads ask for */
 
 struct world_post {
@@ -279,13 +132,10 @@ static void on_world(struct loop_task *task)
 {
     struct world_post *post = (struct world_post *)task;
     struct executor *executor = post->executor;
-    if (executor->world == NULL) {
-        executor->settled_at = loop_now(executor->loop) + SETTLE_NS;
-    }
     world_release(&executor->world);
     executor->world = post->world;
     free(post);
-    follow_world(executor);
+    peers_follow(&executor->peers, executor->world);
 }
 
 void executor_set_world(struct executor *executor, struct world *world)
@@ -310,7 +160,7 @@ void executor_job_ended(struct executor *executor, struct job *job)
     assert(executor->queries > 0);
     executor->queries--;
     LIST_REMOVE(job, running);
-    close_idle_leavers(executor);
+    peers_sweep(&executor->peers);
     publish(executor);
 }
 
@@ -362,6 +212,25 @@ static void watch_turns(struct executor *executor)
     loop_watch(executor->loop, on_turned, executor);
 }
 
+static void on_peers(void *owner)
+{
+    publish(owner);
+}
+
+static void open_peers(struct executor *executor)
+{
+    executor->peers.setup = (struct node_setup){
+        .loop = executor->loop,
+        .options = executor->setup.options,
+        .log = executor->setup.log,
+        .metrics = executor->setup.metrics,
+        .charge = &executor->charge,
+    };
+    executor->peers.on_change = on_peers;
+    executor->peers.owner = executor;
+    peers_init(&executor->peers);
+}
+
 static void *run(void *owner)
 {
     struct executor *executor = owner;
@@ -384,8 +253,8 @@ struct executor *executor_open(const struct executor_setup *setup)
     executor->charge.shared = &setup->budget->held;
     executor->cache.limit = part < CACHE_LIMIT ? part : CACHE_LIMIT;
     executor->cache.charge = &executor->charge;
-    executor->share.run = on_share;
-    STAILQ_INIT(&executor->ready);
+    shares_init(&executor->shares, executor->loop);
+    open_peers(executor);
     executor->shard = metrics_shard(setup->metrics);
     watch_turns(executor);
     LIST_INIT(&executor->running);
@@ -407,9 +276,7 @@ static void on_stop(struct loop_task *task)
         query_cancel(LIST_FIRST(&executor->running)->query, ERROR_UNAVAILABLE,
                      "the liaison is shutting down; ask another one");
     }
-    while (executor->slot_count > 0) {
-        drop_slot(executor, 0);
-    }
+    peers_close(&executor->peers);
     loop_timer_fini(&executor->publish);
     publish(executor);
     loop_stop(executor->loop);
@@ -428,6 +295,6 @@ void executor_close(struct executor **executor)
     loop_free(&closed->loop);
     world_release(&closed->world);
     arena_cache_fini(&closed->cache);
-    free(closed->slots);
+    peers_fini(&closed->peers);
     free(closed);
 }
