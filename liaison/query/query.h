@@ -2,8 +2,18 @@
 /*
  * The life of one client request, from its bytes to the response's.
  *
- *     PLANNING ─▶ ASKING ─▶ MERGING ─▶ ENDED
- *        └─(answered, refused)──────────▲
+ *     WAITING ─▶ PLANNING ─▶ ASKING ⇄ MERGING ─▶ ENDED
+ *                   └─(answered, refused)──────────▲
+ *
+ * Who has whom:
+ *
+ *     job        what crosses the threads: request bytes there, response bytes or an error back
+ *     └─ query   the steps, and what it holds
+ *        ├─ gate   what it waits for before it is planned
+ *        ├─ work   what its kind does at each step (measure_work, topn_work)
+ *        │  ├─ broadcast   whom each group asks, and what the answer lacks
+ *        │  └─ fanout      the calls of a round, and the answers that wait to be taken in
+ *        └─ round  asks the work's questions, once or again
  *
  * Everything it makes lives in its region and is charged to it; the end gives all of it back. An
  * error may come from any floor; here alone it becomes the client's status.
