@@ -24,18 +24,23 @@ static struct part new_part(struct parts *parts, size_t slots, unsigned bits, ui
 void parts_init(struct parts *parts, size_t slot, size_t slots, struct arena *arena)
 {
     *parts = (struct parts){.arena = arena, .slot = slot};
-    parts->list = arena_array_raw(arena, struct part, 1);
-    parts->list[0] = new_part(parts, slots, 0, 0);
+    parts->only = new_part(parts, slots, 0, 0);
+}
+
+static struct part *list_of(struct parts *parts)
+{
+    return parts->bits == 0 ? &parts->only : parts->list;
 }
 
 /* Each place becomes two. */
 static void double_list(struct parts *parts)
 {
     const size_t count = (size_t)1 << parts->bits;
+    const struct part *before = list_of(parts);
     struct part *list = arena_array_raw(parts->arena, struct part, 2 * count);
     for (size_t i = 0; i < count; i++) {
-        list[2 * i] = parts->list[i];
-        list[2 * i + 1] = parts->list[i];
+        list[2 * i] = before[i];
+        list[2 * i + 1] = before[i];
     }
     parts->list = list;
     parts->bits++;
@@ -44,7 +49,7 @@ static void double_list(struct parts *parts)
 static void put(struct parts *parts, size_t first, size_t places, struct part part)
 {
     for (size_t i = 0; i < places; i++) {
-        parts->list[first + i] = part;
+        list_of(parts)[first + i] = part;
     }
 }
 
@@ -59,7 +64,7 @@ void parts_grow(struct parts *parts, uint64_t hash, struct part *old_out)
         double_list(parts);
     }
     const size_t places = (size_t)1 << (parts->bits - bits);
-    const size_t first = ((hash >> 1) >> (63 - parts->bits)) & ~(places - 1);
+    const size_t first = (size_t)(parts_of(parts, hash) - list_of(parts)) & ~(places - 1);
     if (splits) {
         put(parts, first, places / 2, new_part(parts, slots, bits + 1, lifetime));
         put(parts, first + places / 2, places / 2, new_part(parts, slots, bits + 1, lifetime));
@@ -78,7 +83,8 @@ void parts_give_back(struct parts *parts, const struct part *old)
 
 const struct part *parts_next(const struct parts *parts, const struct part *part)
 {
+    const struct part *list = parts->bits == 0 ? &parts->only : parts->list;
     const struct part *next =
-        part == NULL ? parts->list : part + ((size_t)1 << (parts->bits - part->load->bits));
-    return next == parts->list + ((size_t)1 << parts->bits) ? NULL : next;
+        part == NULL ? list : part + ((size_t)1 << (parts->bits - part->load->bits));
+    return next == list + ((size_t)1 << parts->bits) ? NULL : next;
 }

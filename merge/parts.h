@@ -30,7 +30,8 @@ struct part {
 struct parts {
     struct arena *arena; /* borrow: outlives them */
     size_t slot;         /* bytes of one */
-    struct part *list;   /* borrow: region; NULL: no part yet */
+    struct part only;    /* while there is one: found without a look at the list */
+    struct part *list;   /* borrow: region; from two parts on */
     unsigned bits;       /* log2 of its length */
     void *spare;         /* borrow: region; slots that a split has left over */
 };
@@ -40,7 +41,7 @@ void parts_init(struct parts *parts, size_t slot, size_t slots, struct arena *ar
 
 static inline const struct part *parts_of(const struct parts *parts, uint64_t hash)
 {
-    return &parts->list[(hash >> 1) >> (63 - parts->bits)];
+    return parts->bits == 0 ? &parts->only : &parts->list[hash >> (64 - parts->bits)];
 }
 
 /* Parts are at most half full. */

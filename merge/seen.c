@@ -26,22 +26,24 @@ static bool is_full(const struct seen *seen, const struct part *part)
     return parts_is_full(part);
 }
 
-/* The first free slot from `at` on. */
+static size_t first_free(const struct seen *seen, const struct part *part, size_t at)
+{
+    const struct seen_slot *slots = part->slots;
+    for (at &= part->mask; !is_free(seen, &slots[at]); at = (at + 1) & part->mask) {
+    }
+    return at;
+}
+
 static void take_slot(struct seen *seen, const struct part *part, size_t at, struct seen_slot taken)
 {
-    struct seen_slot *slots = part->slots;
-    at &= part->mask;
-    while (!is_free(seen, &slots[at])) {
-        at = (at + 1) & part->mask;
-    }
-    slots[at] = taken;
+    ((struct seen_slot *)part->slots)[at] = taken;
     part->load->count++;
     if (taken.number >= seen->end) {
         seen->end = taken.number + 1;
     }
 }
 
-static void begin(struct seen *seen, struct arena *arena)
+static __attribute__((noinline, cold)) void begin(struct seen *seen, struct arena *arena)
 {
     parts_init(&seen->parts, sizeof(struct seen_slot), FIRST_CAPACITY, arena);
     seen->first = 1; /* a zeroed slot is free */
@@ -55,13 +57,16 @@ static void grow(struct seen *seen, uint32_t hash)
     const struct seen_slot *slots = old.slots;
     for (size_t i = 0; i <= old.mask; i++) {
         if (!is_free(seen, &slots[i])) {
-            take_slot(seen, part_of(seen, slots[i].hash), slots[i].hash, slots[i]);
+            const struct part *part = part_of(seen, slots[i].hash);
+            take_slot(seen, part, first_free(seen, part, slots[i].hash), slots[i]);
         }
     }
     parts_give_back(&seen->parts, &old);
 }
 
-static const struct part *make_room(struct seen *seen, uint32_t hash)
+/* Seldom: kept out of the way of seen_put, which runs for each row. */
+static __attribute__((noinline, cold)) const struct part *make_room(struct seen *seen,
+                                                                    uint32_t hash)
 {
     const struct part *part = part_of(seen, hash);
     for (; is_full(seen, part); part = part_of(seen, hash)) {
@@ -92,7 +97,7 @@ void seen_clear(struct seen *seen)
 size_t seen_put(struct seen *seen, struct arena *arena, uint32_t hash, size_t number)
 {
     assert(number <= SEEN_MAX_NUMBER);
-    if (seen->parts.list == NULL) {
+    if (seen->parts.only.slots == NULL) {
         begin(seen, arena);
     }
     const struct part *part = part_of(seen, hash);
@@ -106,7 +111,7 @@ size_t seen_put(struct seen *seen, struct arena *arena, uint32_t hash, size_t nu
     }
     if (is_full(seen, part)) {
         part = make_room(seen, hash);
-        at = hash;
+        at = first_free(seen, part, hash);
     }
     take_slot(seen, part, at, (struct seen_slot){hash, seen->first + (uint32_t)number});
     seen->count++;

@@ -8,7 +8,7 @@
 
 #include "merge/arena.h"
 
-#define SHELF_FIRST_LOG2 6
+#define SHELF_FIRST_LOG2 9
 #define SHELF_BOARDS     32
 
 struct shelf {

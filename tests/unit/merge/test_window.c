@@ -153,9 +153,9 @@ START_TEST(the_table_is_begun_when_it_is_needed)
     struct source *between = opened_source(META "| 1 1 8", 2, &one_key, &arena);
     gather(&window, &arena, first, SIZE_MAX);
     gather(&window, &arena, behind, SIZE_MAX);
-    ck_assert_ptr_null(window.seen.parts.list);
+    ck_assert_ptr_null(window.seen.parts.only.slots);
     gather(&window, &arena, between, SIZE_MAX);
-    ck_assert_ptr_nonnull(window.seen.parts.list);
+    ck_assert_ptr_nonnull(window.seen.parts.only.slots);
     check_window(&window, "0.0 0.1 0.2 1.0 ", "three nodes");
     source_unpin(first, NULL);
     source_unpin(behind, NULL);
