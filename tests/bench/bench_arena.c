@@ -10,6 +10,7 @@
  * frame.
  */
 #include "merge/arena.h"
+#include "tests/bench/held.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -59,6 +60,20 @@ static void run_region(struct arena_cache *cache)
 }
 
 static struct arena_cache used_blocks = {.limit = (size_t)256 << 20};
+
+static double held_over_charged(void)
+{
+    struct arena arena;
+    struct held held;
+    held_begin(&held);
+    arena_init(&arena, SIZE_MAX, NULL, &held.charge);
+    for (size_t i = 0; i < COUNT; i++) {
+        kept[i] = arena_keep(&arena, slice_of(texts + i * stride, text_len));
+    }
+    held_look(&held);
+    arena_fini(&arena);
+    return held.worst;
+}
 
 static void run_used(void)
 {
@@ -134,6 +149,7 @@ static void bench(const char *name)
     tell("fresh memory, page by page", pages, single_fresh);
     tell("fresh memory, huge pages", huge, single_fresh);
     tell("fresh huge pages, malloc's heap grown", huge, single);
+    printf("  held/charged %.3f\n", held_over_charged());
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
  * grows with groups alone (rows hold their frames' messages besides, until they are merged).
  */
 #include "merge/merge.h"
+#include "tests/bench/held.h"
 #include "tests/support/frame_builder.h"
 
 #include <stdio.h>
@@ -143,7 +144,8 @@ static void put_keys(struct frame_builder *builder, const struct workload *work,
 }
 
 /* Every step-th row from `node` on. */
-static struct msg *node_answer(const struct workload *work, size_t node, size_t rows, size_t step)
+static struct msg *node_answer(const struct workload *work, size_t node, size_t rows, size_t step,
+                               struct charge *charge)
 {
     struct frame_builder *builder = frame_builder_new((rows - node + step - 1) / step);
     if (work->mode == PLAN_FOLD) {
@@ -160,7 +162,7 @@ static struct msg *node_answer(const struct workload *work, size_t node, size_t 
     }
     size_t len;
     uint8_t *bytes = frame_builder_encode(builder, 4, &len);
-    struct msg *msg = msg_copy_of(slice_of(bytes, len), NULL);
+    struct msg *msg = msg_copy_of(slice_of(bytes, len), charge);
     free(bytes);
     frame_builder_free(&builder);
     return msg;
@@ -263,10 +265,11 @@ struct bench {
     const struct plain_row *plain; /* own */
     struct arena_cache cache;
     struct counter counter; /* of the last run */
+    struct held held;
 };
 
 static struct figures fold(const struct workload *work, struct msg *const *answers, size_t nodes,
-                           struct bench *bench)
+                           struct bench *bench, bool is_timed)
 {
     const struct plan_tag keys[] = {{slice_str("default"), slice_str("service")},
                                     {slice_str("default"), slice_str("path")}};
@@ -282,7 +285,8 @@ static struct figures fold(const struct workload *work, struct msg *const *answe
     struct error err;
     struct arena arena;
     uint64_t start = now();
-    arena_init(&arena, SIZE_MAX, &bench->cache, NULL);
+    arena_init(&arena, SIZE_MAX, is_timed ? &bench->cache : NULL,
+               is_timed ? NULL : &bench->held.charge);
     struct merge *merge = merge_open(&plan, DECODE_V4, &arena);
     for (size_t node = 0; node < nodes; node++) {
         if (!merge_feed(merge, 0, node, answers[node], msg_bytes(answers[node]), &err)) {
@@ -297,6 +301,9 @@ static struct figures fold(const struct workload *work, struct msg *const *answe
         fail("run", &err);
     }
     struct figures figures = {.feed = fed - start, .run = now() - fed, .capacity = arena.capacity};
+    if (!is_timed) {
+        held_look(&bench->held);
+    }
     merge_close(&merge);
     arena_fini(&arena);
     return figures;
@@ -307,12 +314,14 @@ static struct figures best_of(const struct workload *work, size_t rows, struct b
 {
     size_t nodes = work->mode == PLAN_FOLD ? NODES : 1;
     struct msg *answers[NODES];
+    held_begin(&bench->held);
     for (size_t node = 0; node < nodes; node++) {
-        answers[node] = node_answer(work, node, rows, nodes);
+        answers[node] = node_answer(work, node, rows, nodes, &bench->held.charge);
     }
+    fold(work, answers, nodes, bench, false);
     struct figures best = {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
     for (int run = 0; run < RUNS; run++) {
-        struct figures figures = fold(work, answers, nodes, bench);
+        struct figures figures = fold(work, answers, nodes, bench, true);
         best.feed = least(best.feed, figures.feed);
         best.run = least(best.run, figures.run);
         best.plain = least(best.plain, plain_loop(bench->plain));
@@ -330,10 +339,10 @@ static void print(const struct workload *work, struct bench *bench)
     struct figures best = best_of(work, ROWS, bench);
     uint64_t both = best.feed + best.run;
     printf("%-8s %5zu groups  feed %6.2f ms  run %6.2f ms  %6.2f Mrows/s  plain %6.2f ms  %4.2f "
-           "of it  region %zu KiB (a tenth of the rows: %zu)\n",
+           "of it  region %zu KiB (a tenth of the rows: %zu)  held/charged %.3f\n",
            work->name, bench->counter.groups, (double)best.feed / 1e6, (double)best.run / 1e6,
            ROWS * 1e3 / (double)both, (double)best.plain / 1e6, (double)both / (double)best.plain,
-           best.capacity >> 10, tenth >> 10);
+           best.capacity >> 10, tenth >> 10, bench->held.worst);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
  * sort key in 300,000 rows.
  */
 #include "merge/merge.h"
+#include "tests/bench/held.h"
 #include "tests/support/frame_builder.h"
 
 #include <stdio.h>
@@ -107,7 +108,8 @@ static void put_field(struct frame_builder *builder, const struct workload *work
     }
 }
 
-static struct msg *node_answer(const struct workload *work, size_t node, unsigned version)
+static struct msg *node_answer(const struct workload *work, size_t node, unsigned version,
+                               struct charge *charge)
 {
     static const enum column_role roles[] = {COLUMN_TIMESTAMP, COLUMN_VERSION, COLUMN_SERIES,
                                              COLUMN_SHARD};
@@ -121,7 +123,7 @@ static struct msg *node_answer(const struct workload *work, size_t node, unsigne
     put_field(builder, work);
     size_t len;
     uint8_t *bytes = frame_builder_encode(builder, version, &len);
-    struct msg *msg = msg_copy_of(slice_of(bytes, len), NULL);
+    struct msg *msg = msg_copy_of(slice_of(bytes, len), charge);
     free(bytes);
     frame_builder_free(&builder);
     return msg;
@@ -169,7 +171,7 @@ struct times {
 };
 
 static struct times merge_once(const struct workload *work, struct msg *const *answers,
-                               struct arena_cache *cache, struct adder *adder)
+                               struct arena_cache *cache, struct held *held, struct adder *adder)
 {
     const struct plan plan = {
         .group_count = 1,
@@ -181,7 +183,7 @@ static struct times merge_once(const struct workload *work, struct msg *const *a
     struct error err;
     struct arena arena;
     uint64_t start = now();
-    arena_init(&arena, SIZE_MAX, cache, NULL);
+    arena_init(&arena, SIZE_MAX, cache, held == NULL ? NULL : &held->charge);
     struct merge *merge = merge_open(&plan, DECODE_V3 | DECODE_V4, &arena);
     for (size_t node = 0; node < NODES; node++) {
         if (!merge_feed(merge, 0, node, answers[node], msg_bytes(answers[node]), &err)) {
@@ -194,6 +196,9 @@ static struct times merge_once(const struct workload *work, struct msg *const *a
     }
     if (state == MERGE_FAILED) {
         fail("run", &err);
+    }
+    if (held != NULL) {
+        held_look(held);
     }
     merge_close(&merge);
     arena_fini(&arena);
@@ -229,25 +234,28 @@ static void bench(const struct workload *work, unsigned version, struct arena_ca
 {
     struct msg *answers[NODES];
     size_t total = 0;
+    struct held held;
+    held_begin(&held);
     for (size_t node = 0; node < NODES; node++) {
-        answers[node] = node_answer(work, node, version);
+        answers[node] = node_answer(work, node, version, &held.charge);
         total += msg_bytes(answers[node]).len;
     }
     struct adder adder;
+    merge_once(work, answers, NULL, &held, &adder);
     struct times best = {UINT64_MAX, UINT64_MAX};
     uint64_t start = now();
     for (int run = 0; run < MIN_RUNS || now() - start < MIN_TIME; run++) {
-        struct times times = merge_once(work, answers, cache, &adder);
+        struct times times = merge_once(work, answers, cache, NULL, &adder);
         best.feed = least(best.feed, times.feed);
         best.run = least(best.run, times.run);
     }
     uint64_t copy = copy_time(answers, total);
     uint64_t both = best.feed + best.run;
     printf("%-6s v%u %6zu rows out %6.2f MB in  decode %8.1f us  merge %8.1f us  %6.1f ns/row "
-           "%6.2f Mrows/s  %5.2f of one memcpy\n",
+           "%6.2f Mrows/s  %5.2f of one memcpy  held/charged %.3f\n",
            work->name, version, (size_t)adder.rows, (double)total / 1e6, (double)best.feed / 1e3,
            (double)best.run / 1e3, (double)both / (double)adder.rows,
-           (double)adder.rows * 1e3 / (double)both, (double)both / (double)copy);
+           (double)adder.rows * 1e3 / (double)both, (double)both / (double)copy, held.worst);
     for (size_t node = 0; node < NODES; node++) {
         msg_release(&answers[node]);
     }

@@ -8,6 +8,7 @@
  */
 #include "proto/alloc.h"
 #include "proto/response.h"
+#include "tests/bench/held.h"
 #include "tests/support/frame_random.h"
 
 #include <assert.h>
@@ -238,12 +239,17 @@ static void bench(const struct shape *shape)
     const struct row *rows = make_rows(shape);
     size_t bytes = 0;
     uint8_t *to = NULL;
+    struct held held;
+    held_begin(&held);
     for (size_t i = 0; i < RUNS; i++) {
         struct chain chain;
-        chain_init(&chain, NULL);
+        chain_init(&chain, &held.charge);
         ours[i] = write_rows(shape, rows, &chain);
         bytes = chain.len;
-        to = to == NULL ? calloc(1, bytes) : to;
+        if (to == NULL) {
+            held_look(&held);
+            to = calloc(1, bytes);
+        }
         copies[i] = copy_bytes(&chain, to);
         trees[i] = pack_rows(shape, rows, to, bytes);
         chain_fini(&chain);
@@ -253,9 +259,11 @@ static void bench(const struct shape *shape)
     qsort(copies, RUNS, sizeof *copies, by_value);
     qsort(trees, RUNS, sizeof *trees, by_value);
     printf("response, %s: %.2f MB in %.2f ms (median %.2f), %.1f ns/row; "
-           "%.2f times memcpy (%.2f ms, median %.2f); tree and pack %.2f ms, %.1f times ours\n",
+           "%.2f times memcpy (%.2f ms, median %.2f); tree and pack %.2f ms, %.1f times ours  "
+           "held/charged %.3f\n",
            shape->name, (double)bytes / 1e6, ours[0], ours[RUNS / 2], ours[0] * 1e6 / ROWS,
-           ours[0] / copies[0], copies[0], copies[RUNS / 2], trees[0], trees[0] / ours[0]);
+           ours[0] / copies[0], copies[0], copies[RUNS / 2], trees[0], trees[0] / ours[0],
+           held.worst);
 }
 
 int main(void)

@@ -13,9 +13,9 @@
  *     rows        1,000,000 rows
  */
 #include "merge/merge.h"
+#include "tests/bench/held.h"
 #include "tests/support/frame_builder.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -136,28 +136,6 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
     return true;
 }
 
-/* What the allocator has given out, of the heap and of mappings of their own. */
-static size_t held(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-/* Against what is charged, over what was there before. */
-struct account {
-    size_t idle;
-    struct charge charge;
-    double in; /* the greatest ratios */
-    double out;
-};
-
-static void compare(const struct account *account, double *ratio)
-{
-    const double now_held = (double)(held() - account->idle);
-    const double is = now_held / (double)account->charge.total;
-    *ratio = account->charge.total >= (size_t)1 << 20 && is > *ratio ? is : *ratio;
-}
-
 struct figures {
     uint64_t total;
     uint64_t step;  /* the longest */
@@ -215,7 +193,7 @@ static void give(struct merge *merge, struct counter *counter, struct figures *f
 }
 
 static void run(const struct workload *work, struct msg *const *answers, struct figures *in,
-                struct figures *out, struct figures *end, struct account *account)
+                struct figures *out, struct figures *end, struct held *held)
 {
     static const struct plan_tag key = {{(const uint8_t *)"f", 1}, {(const uint8_t *)"a", 1}};
     const struct plan plan = {
@@ -230,14 +208,14 @@ static void run(const struct workload *work, struct msg *const *answers, struct 
     };
     struct counter counter = {.sink = {begin, row}};
     struct arena arena;
-    arena_init(&arena, SIZE_MAX, NULL, &account->charge);
+    arena_init(&arena, SIZE_MAX, NULL, &held->charge);
     struct merge *merge = merge_open(&plan, DECODE_V3 | DECODE_V4, &arena);
     for (size_t node = 0; node < work->nodes; node++) {
         take(merge, node, answers[node], in);
     }
-    compare(account, &account->in);
+    held_look(held);
     give(merge, &counter, out);
-    compare(account, &account->out);
+    held_look(held);
     end->began = now();
     merge_close(&merge);
     arena_fini(&arena);
@@ -259,17 +237,18 @@ static void print(const struct workload *work)
 {
     struct msg *answers[2];
     size_t bytes = 0;
-    struct account account = {.idle = held()};
+    struct held held;
+    held_begin(&held);
     struct figures best[3] = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, 0},
                               {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0},
                               {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0}};
     for (size_t node = 0; node < work->nodes; node++) {
-        answers[node] = node_answer(work, node, &account.charge);
+        answers[node] = node_answer(work, node, &held.charge);
         bytes += msg_bytes(answers[node]).len;
     }
     for (int i = 0; i < RUNS; i++) {
         struct figures figures[3] = {{0}, {0}, {0}};
-        run(work, answers, &figures[0], &figures[1], &figures[2], &account);
+        run(work, answers, &figures[0], &figures[1], &figures[2], &held);
         for (size_t k = 0; k < 3; k++) {
             keep_best(&best[k], &figures[k]);
         }
@@ -280,11 +259,11 @@ static void print(const struct workload *work)
     printf(
         "%-9s %7zu rows %5.1f MB  taken in %6.1f ms, longest step %5.2f ms, turn %5.2f ms  given "
         "out %6.1f ms, step %5.2f ms, turn %5.2f ms  freed %5.2f ms  "
-        "held/charged %.3f, %.3f\n",
+        "held/charged %.3f\n",
         work->name, work->nodes * work->rows, (double)bytes / 1e6, (double)best[0].total / 1e6,
         (double)best[0].step / 1e6, (double)best[0].share / 1e6, (double)best[1].total / 1e6,
         (double)best[1].step / 1e6, (double)best[1].share / 1e6, (double)best[2].total / 1e6,
-        account.in, account.out);
+        held.worst);
 }
 
 int main(int argc, char **argv)
