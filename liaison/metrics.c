@@ -71,6 +71,21 @@ struct metrics {
     struct metrics_shard *shards[MAX_SHARDS]; /* own */
 };
 
+static struct metrics_series *refusals(struct metrics *metrics, enum refusal reason)
+{
+    static const char *const reasons[REFUSAL_COUNT] = {
+        [REFUSED_NO_PLACE] = "no_place",
+        [REFUSED_PROCESS_MEMORY] = "process_memory",
+        [REFUSED_QUERY_MEMORY] = "query_memory",
+    };
+    return metrics_series(metrics, METRIC_REFUSED, &reasons[reason]);
+}
+
+void metrics_refused(struct metrics *metrics, enum refusal reason)
+{
+    metrics_add(refusals(metrics, reason), 1);
+}
+
 /* A counter that appears with its first event hides that one from whoever looks at increases. */
 static void begin_at_zero(struct metrics *metrics)
 {
@@ -79,6 +94,9 @@ static void begin_at_zero(struct metrics *metrics)
         if (families[i].kind == COUNTER && families[i].labels[0] == '\0') {
             metrics_series(metrics, (enum metric)i, none);
         }
+    }
+    for (int reason = 0; reason < REFUSAL_COUNT; reason++) {
+        refusals(metrics, (enum refusal)reason);
     }
 }
 

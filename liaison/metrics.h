@@ -102,6 +102,10 @@ struct metrics_shard;
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics **metrics);
 
+/* Why a query was refused for memory or for lack of a place: METRIC_REFUSED's label. */
+enum refusal { REFUSED_NO_PLACE, REFUSED_PROCESS_MEMORY, REFUSED_QUERY_MEMORY, REFUSAL_COUNT };
+void metrics_refused(struct metrics *metrics, enum refusal reason);
+
 /* The series of these label values, in the order of the family's label names; as many values as
  * there are names. Never NULL; from any thread; takes a lock, so keep the result. */
 struct metrics_series *metrics_series(struct metrics *metrics, enum metric metric,

@@ -114,8 +114,7 @@ static void on_done(struct loop_task *task)
 static void on_refused(struct job *job)
 {
     const struct edge *edge = job->owner;
-    const char *labels[] = {job->crowded ? "process_memory" : "no_place"};
-    metrics_add(metrics_series(edge->setup.metrics, METRIC_REFUSED, labels), 1);
+    metrics_refused(edge->setup.metrics, job->crowded ? REFUSED_PROCESS_MEMORY : REFUSED_NO_PLACE);
     settle(job->owner, job);
 }
 
@@ -264,15 +263,6 @@ static struct server *open_server(struct edge *edge, struct error *err)
     return server_open(edge->setup.loop, &server, &events, edge, err);
 }
 
-/* With each reason, so that the first refusal is an increase. */
-static void count_no_refusals(const struct edge *edge)
-{
-    static const char *const reasons[] = {"no_place", "process_memory", "query_memory"};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        metrics_series(edge->setup.metrics, METRIC_REFUSED, &reasons[i]);
-    }
-}
-
 struct edge *edge_open(const struct edge_setup *setup, struct error *err)
 {
     struct edge *edge = calloc(1, sizeof *edge);
@@ -297,7 +287,6 @@ struct edge *edge_open(const struct edge_setup *setup, struct error *err)
         .on_refused = on_refused,
     };
     edge->admission = admission_open(&admission);
-    count_no_refusals(edge);
     edge->shard = metrics_shard(setup->metrics);
     loop_timer_init(&edge->publish, setup->loop, on_publish);
     loop_timer_start(&edge->publish, PUBLISH_MS);

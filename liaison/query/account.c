@@ -33,6 +33,15 @@ static void count(const struct work *work, struct metrics *metrics, enum metric 
     }
 }
 
+/* One without labels; the lock is not taken for nothing. */
+static void count_plain(struct metrics *metrics, enum metric metric, size_t amount)
+{
+    const char *no_labels[1] = {NULL};
+    if (amount > 0) {
+        metrics_add(metrics_series(metrics, metric, no_labels), (int64_t)amount);
+    }
+}
+
 static void count_incomplete(const struct work *work, struct metrics *metrics)
 {
     for (size_t i = 0; i < work->group_count; i++) {
@@ -47,8 +56,7 @@ static void count_error(const struct work *work, struct metrics *metrics, const 
 {
     count(work, metrics, METRIC_ERR, 1);
     if (err->code == ERROR_RESOURCE_EXHAUSTED) {
-        const char *labels[] = {work->crowded ? "process_memory" : "query_memory"};
-        metrics_add(metrics_series(metrics, METRIC_REFUSED, labels), 1);
+        metrics_refused(metrics, work->crowded ? REFUSED_PROCESS_MEMORY : REFUSED_QUERY_MEMORY);
     }
 }
 
@@ -99,16 +107,8 @@ void account_end(const struct work *work, const struct executor_setup *setup,
         count_incomplete(work, setup->metrics);
     }
     count_frames(work, setup->metrics);
-    if (work->slices > 0) {
-        const char *no_labels[1] = {NULL};
-        metrics_add(metrics_series(setup->metrics, METRIC_SLICES, no_labels),
-                    (int64_t)work->slices);
-    }
-    if (work->bad_texts > 0) {
-        const char *no_labels[1] = {NULL};
-        metrics_add(metrics_series(setup->metrics, METRIC_BAD_TEXTS, no_labels),
-                    (int64_t)work->bad_texts);
-    }
+    count_plain(setup->metrics, METRIC_SLICES, work->slices);
+    count_plain(setup->metrics, METRIC_BAD_TEXTS, work->bad_texts);
     if (account->err != NULL) {
         count_error(work, setup->metrics, account->err);
         log_failure(work, setup->log, account);
