@@ -4,20 +4,12 @@
 #include "proto/moment.h"
 #include "proto/request_parts.h"
 
+#include <sys/param.h>
+
 /* Of the query's memory a part is to cost one in so many. */
 #define SHARE 4
 /* Where so little of that is left, it is the groups that are too many. */
 #define LEAST_SHARE 16
-
-static size_t lesser(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t greater(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
 
 static size_t share_of(const struct measure_parts *parts)
 {
@@ -28,7 +20,7 @@ static size_t share_of(const struct measure_parts *parts)
 static size_t most_bytes(const struct measure_parts *parts)
 {
     const size_t most = (size_t)parts->work->options->aggregation_slice_size;
-    return most == 0 ? 0 : greater(most, 2 * parts->least_bytes);
+    return most == 0 ? 0 : MAX(most, 2 * parts->least_bytes);
 }
 
 static size_t room_of(const struct measure_parts *parts)
@@ -41,7 +33,7 @@ static size_t room_of(const struct measure_parts *parts)
  * to be there in any case, and cutting the others shorter would gain nothing. */
 static size_t aim_of(const struct measure_parts *parts)
 {
-    return greater(lesser(share_of(parts), room_of(parts) / 3), 2 * parts->least_cost);
+    return MAX(MIN(share_of(parts), room_of(parts) / 3), 2 * parts->least_cost);
 }
 
 void measure_parts_init(struct measure_parts *parts, struct work *work,
@@ -70,7 +62,7 @@ static size_t limit_of(const struct measure_parts *parts)
         return work_budget(parts->work);
     }
     const size_t most = parts->cut ? 2 * aim_of(parts) : room_of(parts) / 4 * 3;
-    return parts->before + lesser(most, room_of(parts));
+    return parts->before + MIN(most, room_of(parts));
 }
 
 void measure_parts_begin(struct measure_parts *parts, size_t calls)
@@ -110,8 +102,8 @@ void measure_parts_end(struct measure_parts *parts, bool has_rows)
     parts->cost = cost_of(parts);
     parts->bytes = parts->work->admitted_bytes;
     if (parts->least) {
-        parts->least_cost = greater(parts->least_cost, parts->cost);
-        parts->least_bytes = greater(parts->least_bytes, parts->bytes);
+        parts->least_cost = MAX(parts->least_cost, parts->cost);
+        parts->least_bytes = MAX(parts->least_bytes, parts->bytes);
     }
     parts->work->limit = work_budget(parts->work);
     parts->work->slices += parts->cut;
@@ -142,7 +134,7 @@ static uint64_t count_parts(const struct measure_parts *parts)
         excess(parts, cost_of(parts) + work->refused, work->admitted_bytes + work->refused);
     count *= known == 0 ? 1 : (double)parts->calls / (double)known;
     count = count < 2 ? 2 : count + 1;
-    count *= (double)(UINT64_C(1) << lesser(parts->cuts, 20)); /* to be done with it */
+    count *= (double)(UINT64_C(1) << MIN(parts->cuts, 20)); /* to be done with it */
     return count < 1e12 ? (uint64_t)count : UINT64_C(1000000000000);
 }
 
