@@ -3,9 +3,9 @@
 
 #include "liaison/admin.h"
 #include "liaison/cluster/cluster.h"
+#include "liaison/heap_trim.h"
 #include "liaison/nodes_page.h"
 #include "liaison/own.h"
-#include "liaison/slack.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ struct control {
     struct loop_timer publish;
     struct cluster *cluster; /* own */
     struct admin *admin;     /* own */
-    struct slack *slack;     /* own */
+    struct heap_trim *trim;  /* own */
     bool has_world;
     struct loop_task first_world;
 };
@@ -138,12 +138,12 @@ static void on_publish(struct loop_timer *timer)
     loop_timer_start(timer, PUBLISH_MS);
 }
 
-static void open_slack(struct control *control)
+static void open_trim(struct control *control)
 {
-    control->slack = slack_open(control->loop);
-    slack_watch(control->slack, control->setup.first_world_loop);
+    control->trim = heap_trim_open(control->loop);
+    heap_trim_watch(control->trim, control->setup.first_world_loop);
     for (size_t i = 0; i < control->setup.executor_count; i++) {
-        slack_watch(control->slack, executor_loop(control->setup.executors[i]));
+        heap_trim_watch(control->trim, executor_loop(control->setup.executors[i]));
     }
 }
 
@@ -154,7 +154,7 @@ struct control *control_open(const struct control_setup *setup, struct error *er
     control->charge.shared = &setup->budget->held;
     control->loop = loop_new("control");
     control->shard = metrics_shard(setup->metrics);
-    open_slack(control);
+    open_trim(control);
     loop_timer_init(&control->publish, control->loop, on_publish);
     loop_timer_start(&control->publish, PUBLISH_MS);
     if (!open_admin(control, err) || !open_cluster(control, err)) {
@@ -198,7 +198,7 @@ void control_close(struct control **control)
     }
     cluster_close(&closed->cluster);
     admin_close(&closed->admin);
-    slack_close(&closed->slack);
+    heap_trim_close(&closed->trim);
     loop_timer_fini(&closed->publish);
     loop_free(&closed->loop);
     free(closed);

@@ -2,8 +2,8 @@
 /* Reads the command line: a liaison is served (serve.h), or a frame shown (dump.h). */
 #include "frame/msg.h"
 #include "liaison/dump.h"
+#include "liaison/heap_trim.h"
 #include "liaison/serve.h"
-#include "liaison/slack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     }
     const char *poison = getenv("BYDB_POISON_RELEASED");
     msg_poison_released(poison != NULL && strcmp(poison, "1") == 0);
-    slack_tune();
+    heap_trim_tune();
     struct options options = {0};
     struct error err;
     int code = EX_USAGE;

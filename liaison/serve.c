@@ -10,8 +10,8 @@
 
 #include "liaison/control.h"
 #include "liaison/edge/edge.h"
+#include "liaison/machine.h"
 #include "liaison/own.h"
-#include "liaison/query/machine.h"
 
 #include <event2/event.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/budget.h"
 
-#include "liaison/query/machine.h"
+#include "liaison/machine.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "liaison/machine.h"
 #include "liaison/query/budget.h"
-#include "liaison/query/machine.h"
 #include "tests/unit/frame/unit.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "liaison/hoard.h"
+#include "liaison/thread_cache.h"
 #include "tests/unit/frame/unit.h"
 
 #include <malloc.h>
@@ -28,22 +28,22 @@ static void fill_cache(void)
 
 START_TEST(blocks_of_all_small_sizes_go_back)
 {
-    hoard_drop();
+    thread_cache_drop();
     const size_t before = given_out();
     if (before == 0) {
         return; /* a sanitizer's allocator keeps nothing and tells nothing */
     }
     fill_cache();
     ck_assert_uint_gt(given_out(), before + 100000);
-    hoard_drop();
+    thread_cache_drop();
     ck_assert_uint_lt(given_out(), before + 10000);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("hoard");
-    TCase *tcase = tcase_create("hoard");
+    Suite *suite = suite_create("thread_cache");
+    TCase *tcase = tcase_create("thread_cache");
     tcase_add_test(tcase, blocks_of_all_small_sizes_go_back);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

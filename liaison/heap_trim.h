@@ -9,20 +9,20 @@
  *
  * Each thread allocates from a heap of its own. A trim finds the free pages inside of every heap,
  * but the free end of a heap is given back by nobody but its own thread, and only on the occasion
- * of freeing a block: so each thread is asked to free one, and its cache (hoard.h).
+ * of freeing a block: so each thread is asked to free one, and its cache (thread_cache.h).
  */
 #pragma once
 
 #include "liaison/loop.h"
 
-struct slack;
+struct heap_trim;
 
 /* Before the first thread starts: for the whole process. */
-void slack_tune(void);
+void heap_trim_tune(void);
 
 /* Looks from this loop, once a second. */
-struct slack *slack_open(struct loop *loop);
-/* This loop's thread has a heap, too. Before the looks begin; the loop ends before the slack does.
+struct heap_trim *heap_trim_open(struct loop *loop);
+/* This loop's thread has a heap, too. Before the looks begin; the loop ends before this does.
  */
-void slack_watch(struct slack *slack, struct loop *loop /* borrow */);
-void slack_close(struct slack **slack);
+void heap_trim_watch(struct heap_trim *trim, struct loop *loop /* borrow */);
+void heap_trim_close(struct heap_trim **trim);

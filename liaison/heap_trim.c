@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Resident minus given out; pages of files, which are the program's own, do not count. */
-#include "liaison/slack.h"
+#include "liaison/heap_trim.h"
 
-#include "liaison/hoard.h"
 #include "liaison/own.h"
+#include "liaison/thread_cache.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define LOOK_MS     1000
 #define LOOKS       2                 /* in which there was too much, one after the other */
-#define SLACK_BYTES ((size_t)4 << 20) /* and a quarter of what is held */
+#define SPARE_BYTES ((size_t)4 << 20) /* and a quarter of what is held */
 /* A look at a process that had nothing to do: it took less of a processor since the last. */
 #define QUIET_NS    20000000
 #define QUIET_LOOKS 6 /* one after the other: longer than queries keep memory for the next ones */
@@ -30,7 +30,7 @@ struct watched {
     struct loop *loop; /* borrow */
 };
 
-struct slack {
+struct heap_trim {
     struct loop_timer timer;
     unsigned looks;
     unsigned quiet;
@@ -46,7 +46,7 @@ static void keep_ends(int most, int least)
     mallopt(M_TOP_PAD, least);
 }
 
-void slack_tune(void)
+void heap_trim_tune(void)
 {
     mallopt(M_MMAP_THRESHOLD, MAP_BYTES);
     keep_ends(TOP_BYTES, PAD_BYTES);
@@ -73,16 +73,16 @@ static bool is_too_much(void)
 {
     const struct mallinfo2 info = mallinfo2();
     const size_t held = info.uordblks + info.hblkhd;
-    return resident() > held + held / 4 + SLACK_BYTES;
+    return resident() > held + held / 4 + SPARE_BYTES;
 }
 
-static bool is_quiet(struct slack *slack)
+static bool is_quiet(struct heap_trim *trim)
 {
     struct timespec at;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-    const uint64_t before = slack->worked;
-    slack->worked = (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
-    return slack->worked - before < QUIET_NS;
+    const uint64_t before = trim->worked;
+    trim->worked = (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
+    return trim->worked - before < QUIET_NS;
 }
 
 /* The free end of the calling thread's heap goes, as far as the present limits let it. */
@@ -95,67 +95,68 @@ static void free_end(void)
 static void on_watched(struct loop_task *task)
 {
     (void)task;
-    hoard_drop();
+    thread_cache_drop();
     free_end();
 }
 
 /* The limits are plain numbers that every thread reads when it frees: whichever it sees is fine. */
-static void free_ends(struct slack *slack)
+static void free_ends(struct heap_trim *trim)
 {
     keep_ends(0, 0);
-    for (size_t i = 0; i < slack->watched_count; i++) {
-        loop_post(slack->watched[i].loop, &slack->watched[i].task);
+    for (size_t i = 0; i < trim->watched_count; i++) {
+        loop_post(trim->watched[i].loop, &trim->watched[i].task);
     }
-    hoard_drop();
+    thread_cache_drop();
     free_end();
 }
 
-static bool is_due(struct slack *slack)
+static bool is_due(struct heap_trim *trim)
 {
-    slack->looks = is_too_much() ? slack->looks + 1 : 0;
-    slack->quiet = is_quiet(slack) ? slack->quiet + 1 : 0;
-    if (slack->looks == LOOKS) {
-        slack->looks = 0;
+    trim->looks = is_too_much() ? trim->looks + 1 : 0;
+    trim->quiet = is_quiet(trim) ? trim->quiet + 1 : 0;
+    if (trim->looks == LOOKS) {
+        trim->looks = 0;
         return true;
     }
-    return slack->quiet == QUIET_LOOKS;
+    return trim->quiet == QUIET_LOOKS;
 }
 
 /* It takes until the next look: the ends first, as each thread comes to it, then what is inside. */
 static void on_look(struct loop_timer *timer)
 {
-    struct slack *slack = (struct slack *)((char *)timer - offsetof(struct slack, timer));
-    const bool due = is_due(slack);
-    if (slack->frees_ends) {
+    struct heap_trim *trim =
+        (struct heap_trim *)((char *)timer - offsetof(struct heap_trim, timer));
+    const bool due = is_due(trim);
+    if (trim->frees_ends) {
         keep_ends(TOP_BYTES, PAD_BYTES);
         malloc_trim(0);
-        slack->frees_ends = false;
+        trim->frees_ends = false;
     } else if (due) {
-        free_ends(slack);
-        slack->frees_ends = true;
+        free_ends(trim);
+        trim->frees_ends = true;
     }
     loop_timer_start(timer, LOOK_MS);
 }
 
-struct slack *slack_open(struct loop *loop)
+struct heap_trim *heap_trim_open(struct loop *loop)
 {
-    struct slack *slack = own_array(1, sizeof *slack);
-    loop_timer_init(&slack->timer, loop, on_look);
-    loop_timer_start(&slack->timer, LOOK_MS);
-    return slack;
+    struct heap_trim *trim = own_array(1, sizeof *trim);
+    loop_timer_init(&trim->timer, loop, on_look);
+    loop_timer_start(&trim->timer, LOOK_MS);
+    return trim;
 }
 
-void slack_watch(struct slack *slack, struct loop *loop)
+void heap_trim_watch(struct heap_trim *trim, struct loop *loop)
 {
-    const size_t at = slack->watched_count++;
-    slack->watched = own_grow(slack->watched, slack->watched_count, sizeof *slack->watched);
-    slack->watched[at] = (struct watched){.task.run = on_watched, .loop = loop};
+    const size_t at = trim->watched_count++;
+    trim->watched = own_grow(trim->watched, trim->watched_count, sizeof *trim->watched);
+    trim->watched[at] = (struct watched){.task.run = on_watched, .loop = loop};
 }
 
-void slack_close(struct slack **slack)
+void heap_trim_close(struct heap_trim **trim)
 {
-    struct slack *closed = *slack;
-    *slack = NULL;
+    struct heap_trim *closed = *trim;
+    *trim = NULL;
     if (closed != NULL) {
         loop_timer_fini(&closed->timer);
         free(closed->watched);

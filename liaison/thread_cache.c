@@ -4,7 +4,7 @@
  * for that: this one takes all out of its own cache, by asking for as many blocks of every size as
  * can be in it, and the other one frees them and ends.
  */
-#include "liaison/hoard.h"
+#include "liaison/thread_cache.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -17,33 +17,33 @@
 #define BLOCKS    ((size_t)SIZES * DEPTH)
 #define STACK     ((size_t)64 << 10)
 
-struct hoard {
+struct cached {
     void *blocks[BLOCKS]; /* own */
 };
 
 static void *free_all(void *owner)
 {
-    struct hoard *hoard = owner;
+    struct cached *cached = owner;
     for (size_t i = 0; i < BLOCKS; i++) {
-        free(hoard->blocks[i]);
+        free(cached->blocks[i]);
     }
     return NULL;
 }
 
-void hoard_drop(void)
+void thread_cache_drop(void)
 {
-    struct hoard hoard;
+    struct cached cached;
     pthread_t thread;
     pthread_attr_t attributes;
     for (size_t i = 0; i < BLOCKS; i++) {
-        hoard.blocks[i] = malloc(SIZE_MIN + i / DEPTH * SIZE_STEP);
+        cached.blocks[i] = malloc(SIZE_MIN + i / DEPTH * SIZE_STEP);
     }
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK);
-    if (pthread_create(&thread, &attributes, free_all, &hoard) == 0) {
+    if (pthread_create(&thread, &attributes, free_all, &cached) == 0) {
         pthread_join(thread, NULL);
     } else {
-        free_all(&hoard);
+        free_all(&cached);
     }
     pthread_attr_destroy(&attributes);
 }

@@ -3,7 +3,7 @@
  * /proc/self/cgroup has a line "0::<path>" for version 2. Inside a container with a name space of
  * its own the path is "/", and the files of the mount's root are the container's.
  */
-#include "liaison/query/machine.h"
+#include "liaison/machine.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -7,4 +7,4 @@
 #pragma once
 
 /* Gives the calling thread's back to the heaps. Takes about as long as to start a thread. */
-void hoard_drop(void);
+void thread_cache_drop(void);
