@@ -109,9 +109,9 @@ def test_the_broadcast_that_failed_is_told(demo):
     (broadcast,) = execution_of(client.query(request)).children
     assert broadcast.error and tags_of(broadcast)["response_count"] == "2"
     assert [span.message for span in broadcast.children] == ["data-d1", "data-d3"]
-    nodes.control(fault={"d2": {"topic": "measure", "garbage": 500, "seed": 7}})
+    nodes.control(fault={"d2": {"topic": "measure", "version_byte": 9}})
     (broadcast,) = execution_of(client.query(request)).children
-    assert broadcast.error and "node d2" in tags_of(broadcast)["error_msg"]
+    assert broadcast.error and "node d2: measure frame of version 9 found" in tags_of(broadcast)["error_msg"]
     nodes.control(fault={"*": None})
 
 

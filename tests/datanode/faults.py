@@ -6,7 +6,9 @@ import threading
 from dataclasses import dataclass
 
 import grpc
+from google.protobuf.message import DecodeError
 
+from frame import MAGIC
 from frame3 import uvarint
 from messages import cluster, common, measure
 
@@ -31,7 +33,7 @@ class Fault:
     mutate: int = 0             # change so many random bytes of the body
     seed: int = 0               # for mutate and garbage
     version_byte: int | None = None     # the frame's version
-    garbage: int | None = None  # a body of so many random bytes
+    garbage: int | None = None  # a body of so many random bytes; with version_byte they begin like a frame
     huge: str = ""              # a frame that declares an absurd number of rows, columns or name bytes
     data_points: bool = False   # an InternalQueryResponse with rows instead of a frame
     trace_error: bool = False   # an InternalQueryResponse with a failed trace and no frame
@@ -73,14 +75,16 @@ class Fault:
             body = _data_points()
         if self.trace_error:
             body = _trace_error()
-        if self.huge:
-            body = _huge(body, self.huge)
-        if self.version_byte is not None:
-            body = body[:_VERSION_AT] + bytes([self.version_byte]) + body[_VERSION_AT + 1:]
-        if self.mutate:
-            body = _mutated(body, self.mutate, source)
         if self.garbage is not None:
             body = source.randbytes(self.garbage)
+            if self.version_byte is not None:
+                body = MAGIC + body[len(MAGIC):]
+        if self.huge:
+            body = _in_frame(body, lambda frame: _huge(frame, self.huge))
+        if self.version_byte is not None:
+            body = _in_frame(body, lambda frame: _of_version(frame, self.version_byte))
+        if self.mutate:
+            body = _mutated(body, self.mutate, source)
         return body if self.truncate is None else body[:self.truncate]
 
 
@@ -91,6 +95,24 @@ def pause(context, seconds=None):
         raise grpc.RpcError("the call ended while its answer was held back")
 
 
+def _in_frame(body, change):
+    """The body with its frame changed, which is all of it, or lies in a message beside the trace."""
+    if body.startswith(MAGIC):
+        return change(body)
+    try:
+        response = measure.InternalQueryResponse.FromString(body)
+    except DecodeError:
+        return body
+    if not response.raw_frame_body:
+        return body
+    response.raw_frame_body = change(response.raw_frame_body)
+    return response.SerializeToString()
+
+
+def _of_version(frame, version):
+    return frame[:_VERSION_AT] + bytes([version]) + frame[_VERSION_AT + 1:]
+
+
 def _mutated(body, count, source):
     changed = bytearray(body)
     for _ in range(count if body else 0):
@@ -99,8 +121,6 @@ def _mutated(body, count, source):
 
 
 def _huge(body, where):
-    if not body:
-        return body
     return _huge4(body, where) if body[_VERSION_AT] == 4 else _huge3(body, where)
 
 

@@ -17,6 +17,7 @@ import yaml
 import frame3
 from client import Client
 from clock import MINUTE, from_iso
+from frame import MAGIC
 from messages import cluster, measure, set_nanoseconds
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -101,7 +102,8 @@ def test_unknown_commands_and_bad_arguments_are_refused(program):
     ({"truncate": -1}, lambda good, bad: bad.body == good.body[:-1]),
     ({"version_byte": 9}, lambda good, bad: bad.body[4] == 9 and bad.body[5:] == good.body[5:]),
     ({"mutate": 5, "seed": 2}, lambda good, bad: bad.body != good.body and len(bad.body) == len(good.body)),
-    ({"garbage": 33}, lambda good, bad: len(bad.body) == 33),
+    ({"garbage": 33}, lambda good, bad: len(bad.body) == 33 and not bad.body.startswith(MAGIC)),
+    ({"garbage": 33, "version_byte": 4}, lambda good, bad: len(bad.body) == 33 and bad.body[:5] == MAGIC + b"\x04"),
     ({"huge": "rows"}, lambda good, bad: bad.body[:5] == good.body[:5] and bad.body[5:13] == b"\x80" * 8),
     ({"data_points": True}, lambda good, bad: measure.InternalQueryResponse.FromString(bad.body).data_points),
     ({"trace_error": True}, lambda good, bad: measure.InternalQueryResponse.FromString(bad.body).trace.error),
@@ -112,6 +114,20 @@ def test_damaged_answers(program, client, fault, check):
     good = client.query(request())
     program.control(fault={"d1": fault})
     assert check(good, client.query(request()))
+
+
+@pytest.mark.parametrize("fault, check", [
+    ({"version_byte": 9}, lambda good, bad: bad[4] == 9 and bad[:4] + bad[5:] == good[:4] + good[5:]),
+    ({"huge": "rows"}, lambda good, bad: bad[:5] == good[:5] and bad[5:13] == b"\x80" * 8),
+])
+def test_the_frame_of_a_traced_answer_is_damaged_too(program, client, fault, check):
+    traced = request()
+    traced.trace = True
+    good = measure.InternalQueryResponse.FromString(client.query(traced).body)
+    program.control(fault={"d1": fault})
+    bad = measure.InternalQueryResponse.FromString(client.query(traced).body)
+    assert good.raw_frame_body.startswith(MAGIC) and bad.trace.spans
+    assert check(good.raw_frame_body, bad.raw_frame_body)
 
 
 def test_a_fault_for_one_request(program, client):
