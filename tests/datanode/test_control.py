@@ -25,7 +25,7 @@ T0 = from_iso("2026-05-04T10:00:00Z")
 
 
 class Program:
-    """A running `python3 tests/datanode --demo` and its control port."""
+    """A running `tests/datanode --demo` and its control port."""
 
     def __init__(self, *options):
         self.process = subprocess.Popen([sys.executable, str(HERE), "--demo", "--t0", "2026-05-04T10:00:00Z",

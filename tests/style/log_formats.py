@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Formats of log lines: a message, and behind "; " fields as key=value or key:json (liaison/log.h).
 

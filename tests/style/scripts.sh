@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every shell script and every Python file at least parses, and scripts stop at their first error.
+# Commands say which Python: the packages belong to that of the system, another one may come first
+# on the PATH.
 #
 #   scripts.sh [ROOT]    prints each fault; exit 1 if there is one
 set -euo pipefail
@@ -30,4 +32,11 @@ for path in sys.stdin.read().split():
     except SyntaxError as why:
         print(f"{path}:{why.lineno}: does not parse: {why.msg}")
 ')
+
+# Not in the list of packages, where it is one of them.
+while IFS= read -r found; do
+    fault "$found: without its path; /usr/bin/python3 is the one that has the packages"
+done < <(find . -path ./.git -prune -o '(' -name '*.md' -o -name '*.sh' -o -name '*.py' ')' \
+    ! -path ./tests/packages.sh -printf '%P\0' | sort -z |
+    xargs -0 -r grep -noHE '(^|[^[:alnum:]/-])[p]ython3( +[-[:alnum:].]+|$)' || true)
 [ "$faults" -eq 0 ]

@@ -157,6 +157,10 @@ catches 'scripts: a script that goes on after errors' "no 'set -euo pipefail'" \
 clean_tree
 echo 'def broken(:' >tests/broken.py
 catches 'scripts: a Python file that does not parse' 'does not parse' "$here/scripts.sh" .
+clean_tree
+echo 'Then `py''thon3 tests/datanode` runs.' >deploy/README.md
+catches 'scripts: a Python that may lack the packages' 'is the one that has the packages' \
+    "$here/scripts.sh" .
 
 clean_tree
 cp "$here/../../.clang-tidy" .
