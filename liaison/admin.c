@@ -25,11 +25,16 @@ struct admin {
     uint16_t port;
 };
 
+/* Ends the last line, also of a text that is none by itself: terminals show what follows below. */
 static void send_text(struct evhttp_request *request, int status, const char *reason,
                       const char *type, const char *text)
 {
     struct evbuffer *body = evbuffer_new();
-    evbuffer_add(body, text, strlen(text));
+    const size_t len = strlen(text);
+    evbuffer_add(body, text, len);
+    if (len == 0 || text[len - 1] != '\n') {
+        evbuffer_add(body, "\n", 1);
+    }
     evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type", type);
     evhttp_send_reply(request, status, reason, body);
     evbuffer_free(body);

@@ -219,6 +219,7 @@ bool dump_table(const struct view *view, FILE *out)
 struct dump {
     const char *path; /* borrow: argv */
     bool json;
+    bool help;
 };
 
 static void complain(const char *path, const char *why)
@@ -324,28 +325,42 @@ static bool show(const struct dump *dump, struct slice bytes, struct arena *aren
     return true;
 }
 
+static const char usage[] =
+    "usage: bydb-liaison frame [--json] FILE\n"
+    "\n"
+    "Shows the measure frame in FILE as a table, or as JSON; FILE - is standard input. The file\n"
+    "holds a frame of version 3 or 4, or the bytes of a SendResponse or InternalQueryResponse\n"
+    "with one in it.\n"
+    "\n"
+    "Exit status: 0 shown, 1 the file cannot be read or holds no frame, 2 wrong usage.\n";
+
 static bool read_arguments(int argc, char **argv, struct dump *dump)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
     *dump = (struct dump){0};
     optind = 0; /* glibc: begin anew, main may have read options before */
     int option;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option != 'j') {
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option != 'j' && option != 'h') {
             return false;
         }
-        dump->json = true;
+        dump->json = dump->json || option == 'j';
+        dump->help = dump->help || option == 'h';
     }
     dump->path = argv[optind];
-    return argc - optind == 1;
+    return dump->help || argc - optind == 1;
 }
 
 int dump_main(int argc, char **argv)
 {
     struct dump dump;
     if (!read_arguments(argc, argv, &dump)) {
-        (void)fputs("usage: bydb-liaison frame [--json] FILE   (- reads standard input)\n", stderr);
+        (void)fputs(usage, stderr);
         return EXIT_USAGE;
+    }
+    if (dump.help) {
+        return fputs(usage, stdout) == EOF || fflush(stdout) != 0 ? EXIT_REFUSED : EXIT_SUCCESS;
     }
     struct msg *msg = read_path(dump.path);
     if (msg == NULL) {

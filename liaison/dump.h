@@ -2,7 +2,7 @@
 /*
  * The subcommand that shows what a measure frame holds:
  *
- *     bydb-liaison frame [--json] FILE        FILE "-" is standard input
+ *     bydb-liaison frame [--json] FILE        FILE "-" is standard input; --help explains
  *
  * A bare frame of version 3 or 4 is read; bytes that do not begin as one are taken for a
  * SendResponse or an InternalQueryResponse, and the frame inside is shown (the table's first lines

@@ -7,6 +7,10 @@
 #include "tests/unit/frame/samples.h"
 #include "tests/unit/frame/unit.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 START_TEST(table)
 {
     uint8_t buf[SAMPLE_MAX];
@@ -98,6 +102,30 @@ static int run(const char *first, const char *second)
     return status;
 }
 
+/* What was asked for goes where a pipe takes it. */
+START_TEST(help)
+{
+    static const char *const words[][2] = {
+        {"--help", NULL}, {"-h", NULL}, {"--json", "--help"}, {"--help", "/nonexistent/frame.bin"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char path[] = "/tmp/dump-help-XXXXXX";
+        char text[128] = "";
+        const int file = mkstemp(path);
+        const int kept = dup(STDOUT_FILENO);
+        fflush(stdout);
+        ck_assert_int_eq(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+        const int status = run(words[i][0], words[i][1]);
+        ck_assert_int_eq(dup2(kept, STDOUT_FILENO), STDOUT_FILENO);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_gt(pread(file, text, sizeof text - 1, 0), 0);
+        ck_assert_ptr_nonnull(strstr(text, "bydb-liaison frame [--json] FILE"));
+        close(kept);
+        close(file);
+        unlink(path);
+    }
+}
+END_TEST
+
 START_TEST(exit_codes)
 {
     ck_assert(freopen("/dev/null", "w", stderr) != NULL);
@@ -117,6 +145,7 @@ int main(void)
     tcase_add_test(tcase, table);
     tcase_add_test(tcase, characters);
     tcase_add_test(tcase, names_that_are_not_utf8);
+    tcase_add_test(tcase, help);
     tcase_add_test(tcase, exit_codes);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);

@@ -52,8 +52,9 @@ def test_health_watch(cluster):
 
 
 def test_http_side(cluster):
-    assert cluster.liaison.get("/healthz")[0] == 200
-    assert cluster.liaison.get("/nothing")[0] == 404
+    for path, status in (("/healthz", 200), ("/metrics", 200), ("/nodes", 200), ("/nothing", 404)):
+        found, text = cluster.liaison.get(path)
+        assert found == status and text.endswith("\n") and not text.endswith("\n\n"), (path, found, text[-80:])
     assert cluster.liaison.metric("bydb_data_nodes", state="listed") == 3
 
 

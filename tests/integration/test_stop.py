@@ -100,7 +100,7 @@ def test_health_turns_before_the_port_closes(leaving):
     cluster = leaving("--drain-delay=1500ms")
     cluster.liaison.process.signal(signal.SIGTERM)
     wait_until(lambda: cluster.client.health() == "NOT_SERVING", 1.2, "NOT_SERVING")
-    assert cluster.liaison.get("/healthz")[0] == 503
+    assert cluster.liaison.get("/healthz") == (503, "the liaison is shutting down\n")
     assert cluster.client.query_error(query(ask(*CPM)))[0] is None, "the port is still open"
     assert cluster.liaison.process.wait(10) == 0
 
