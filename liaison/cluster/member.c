@@ -75,6 +75,12 @@ const char *member_label(const struct member *member, const char *key)
     return NULL;
 }
 
+const char *member_tier(const struct member *member)
+{
+    const char *type = member_label(member, "type");
+    return type == NULL ? "" : type;
+}
+
 /* Labels come from a map: in any order. */
 static bool labels_equal(const struct member *a, const struct member *b)
 {

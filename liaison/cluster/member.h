@@ -34,5 +34,7 @@ void member_fini(struct member *member);
 
 /* The value of a label, or NULL. */
 const char *member_label(const struct member *member, const char *key);
+/* The value of its label `type`, or "". */
+const char *member_tier(const struct member *member);
 /* Same name, address, labels, …: a picture with the one is as good as with the other. */
 bool member_equal(const struct member *a, const struct member *b);

@@ -44,12 +44,6 @@ struct node {
     struct node_metrics counts;
 };
 
-static const char *tier(const struct node *node)
-{
-    const char *type = member_label(&node->member, "type");
-    return type == NULL ? "" : type;
-}
-
 /* The last thing that a handler does: the owner may close the node in it. */
 static void set_state(struct node *node, enum node_state state)
 {
@@ -230,6 +224,12 @@ static void judge(struct node *node, const struct node_call *call, const struct 
     }
 }
 
+struct link *node_call_next_link(struct node *node)
+{
+    node_link_sweep(&node->link);
+    return node->state == NODE_UP ? node->link.link : NULL;
+}
+
 void node_call_ended(struct node *node, struct node_call *call, const struct error *why,
                      bool cancelled)
 {
@@ -253,7 +253,7 @@ node_send(struct node *node, const struct node_call_options *options,
     node->call_count++;
     node_metrics_began(&node->counts);
     if (node->state == NODE_UP) {
-        node_call_start(call, node->link.link, options, tier(node));
+        node_call_start(call, node->link.link, options, member_tier(&node->member));
         return call;
     }
     error_set(&why, ERROR_UNAVAILABLE,

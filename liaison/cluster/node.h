@@ -9,7 +9,7 @@
  * probe is DOWN; what is in flight ends when it does not answer on a new connection either.
  *
  * A node that says goodbye in an orderly way (GOAWAY) stays UP: the calls begun go on over the old
- * link, new ones over a second one.
+ * link, new ones over a second one, and with them those of which nothing had left.
  */
 #pragma once
 

@@ -127,6 +127,12 @@ static bool admit(void *owner, size_t declared, struct error *err)
     return !call->refused;
 }
 
+static struct link *next_link(void *owner)
+{
+    const struct node_call *call = owner;
+    return call->node == NULL ? NULL : node_call_next_link(call->node);
+}
+
 struct node_call *
 node_call_new(struct loop *loop, const struct node_call_options *options,
               void (*answer)(void *owner, struct msg *msg, const struct error *why), void *owner)
@@ -177,6 +183,7 @@ void node_call_start(struct node_call *call, struct link *link,
                  .charge = options->charge,
                  .admit = options->admit == NULL ? NULL : admit},
         .request = request,
+        .next_link = next_link,
         .first_message_is_enough = true,
         .on_answer = on_answer,
         .owner = call,

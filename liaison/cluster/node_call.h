@@ -37,6 +37,8 @@ void node_call_start(struct node_call *call, struct link *link,
 /* Ends it with why, from the loop. */
 void node_call_fail(struct node_call *call, const struct error *why);
 
+/* node.c: which link takes over a call of which nothing has left; NULL = none. */
+struct link *node_call_next_link(struct node *node);
 /* node.c: a call of the node has ended, well (NULL) or not, or was cancelled; it is taken off the
  * node's list here. */
 void node_call_ended(struct node *node, struct node_call *call, const struct error *why,

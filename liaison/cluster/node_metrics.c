@@ -5,8 +5,7 @@
 void node_metrics_init(struct node_metrics *counts, struct metrics *metrics,
                        const struct member *member)
 {
-    const char *type = member_label(member, "type");
-    const char *const labels[] = {"query", "", member->name, "data", type == NULL ? "" : type};
+    const char *const labels[] = {"query", "", member->name, "data", member_tier(member)};
     *counts = (struct node_metrics){.metrics = metrics, .name = member->name};
     if (metrics != NULL) {
         counts->up = metrics_series(metrics, METRIC_NODE_UP, (const char *[]){member->name});

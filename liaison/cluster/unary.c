@@ -52,11 +52,41 @@ static void on_message(void *owner, struct call *call, struct msg *msg)
     }
 }
 
+static bool admit(void *owner, size_t declared, struct error *err)
+{
+    const struct unary *unary = owner;
+    return unary->options.call.admit(unary->options.owner, declared, err);
+}
+
+static struct call_options call_options(const struct unary *unary)
+{
+    struct call_options call = unary->options.call;
+    call.admit = call.admit == NULL ? NULL : admit;
+    return call;
+}
+
+/* Over the next link, if nothing of it has left. */
+static bool go_on(struct unary *unary, struct call *call)
+{
+    const struct unary_options *options = &unary->options;
+    struct link *next = call_is_unsent(call) && options->next_link != NULL
+                            ? options->next_link(options->owner)
+                            : NULL;
+    if (next == NULL) {
+        return false;
+    }
+    const struct call_options again = call_options(unary);
+    unary->call = call_resend(call, next, &again);
+    return true;
+}
+
 static void on_end(void *owner, struct call *call, const struct error *status)
 {
     struct unary *unary = owner;
     struct error eof;
-    (void)call;
+    if (go_on(unary, call)) {
+        return;
+    }
     unary->call = NULL;
     finish(unary);
     if (status->code != ERROR_NONE) {
@@ -69,20 +99,13 @@ static void on_end(void *owner, struct call *call, const struct error *status)
     }
 }
 
-static bool admit(void *owner, size_t declared, struct error *err)
-{
-    const struct unary *unary = owner;
-    return unary->options.call.admit(unary->options.owner, declared, err);
-}
-
 struct unary *unary_open(struct loop *loop, struct link *link, const struct unary_options *options)
 {
     static const struct call_events events = {.on_message = on_message, .on_end = on_end};
     struct unary *unary = own_array(1, sizeof *unary);
     unary->loop = loop;
     unary->options = *options;
-    struct call_options call = options->call;
-    call.admit = call.admit == NULL ? NULL : admit;
+    const struct call_options call = call_options(unary);
     unary->call = call_open(link, &call, &events, unary);
     call_send(unary->call, options->request, true);
     return unary;

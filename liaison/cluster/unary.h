@@ -12,6 +12,9 @@ struct unary;
 struct unary_options {
     struct call_options call; /* admit is called with `owner` */
     struct slice request;     /* borrow: copied */
+    /* Which link takes over when the peer has said GOAWAY before anything of the request had left;
+     * NULL = none: it ends. May be NULL; else what `call` borrows outlives the RPC. */
+    struct link *(*next_link)(void *owner);
     /* The answer counts as soon as its message is whole; the rest of the RPC is cancelled.
      * Otherwise it counts when the status OK has followed. */
     bool first_message_is_enough;

@@ -33,6 +33,7 @@ static void call_free(void *object)
     charge_drop(call->host->h2.charge, CHARGE_WIRE, sizeof *call);
     loop_timer_fini(&call->deadline);
     headers_fini(&call->trailers);
+    chain_fini(&call->unsent);
     stream_fini(&call->stream);
     free(call);
 }
@@ -178,6 +179,24 @@ void call_on_stream_close(struct call *call, uint32_t http2_code)
     call_fail_later(call, &status);
 }
 
+/* Its HEADERS wait in nghttp2: the peer allows no more streams at a time. */
+static bool waits_for_stream(const struct call *call)
+{
+    return call->stream.id >= 0 &&
+           nghttp2_session_find_stream(call->host->h2.session, call->stream.id) == NULL;
+}
+
+void call_on_goaway(struct call *call, int32_t last_id, const struct error *why)
+{
+    const bool waits = call->state == CALL_OPEN && waits_for_stream(call);
+    if (waits && call->stream.out_complete) {
+        chain_move(&call->stream.out, &call->unsent);
+    }
+    if (waits || call->stream.id > last_id) {
+        call_fail_later(call, why);
+    }
+}
+
 /* The request */
 
 static bool submit(struct call *call, const struct call_options *options, struct error *err)
@@ -227,6 +246,7 @@ static struct call *call_new(struct call_host *host, const struct call_options *
     call->stream.inbox.admit = options->admit;
     call->stream.inbox.owner = owner;
     headers_init(&call->trailers, CALL_HEADER_BYTES_MAX);
+    chain_init(&call->unsent, host->h2.charge);
     loop_timer_init(&call->deadline, host->h2.loop, on_deadline);
     TAILQ_INSERT_TAIL(&host->calls, call, next);
     host->call_count++;
@@ -268,6 +288,21 @@ struct call *call_open(struct link *link, const struct call_options *options,
         loop_timer_start_at(&call->deadline, options->deadline);
     }
     h2_request_flush(&host->h2);
+    return call;
+}
+
+bool call_is_unsent(const struct call *call)
+{
+    return call->unsent.len > 0;
+}
+
+struct call *call_resend(struct call *unsent, struct link *link, const struct call_options *options)
+{
+    struct call *call = call_open(link, options, &unsent->events, unsent->owner);
+    if (call->state == CALL_OPEN) {
+        chain_move(&unsent->unsent, &call->stream.out);
+        stream_complete(&call->stream);
+    }
     return call;
 }
 

@@ -45,6 +45,7 @@ struct call {
     struct loop_timer deadline;
     struct loop_task failing;
     struct error status; /* for FAILING */
+    struct chain unsent; /* then: a whole request of which nothing has left */
     struct headers trailers;
     bool answered;        /* the peer has ended the stream */
     unsigned http_status; /* 0 until the first header block was complete */
@@ -59,5 +60,6 @@ void call_on_block(struct call *call, bool last);
 void call_on_data(struct call *call, struct slice chunk);
 void call_on_data_end(struct call *call);
 void call_on_stream_close(struct call *call, uint32_t http2_code);
+void call_on_goaway(struct call *call, int32_t last_id, const struct error *why);
 /* Ends it now. From a loop callback. */
 void call_end(struct call *call, const struct error *status);

@@ -78,6 +78,12 @@ struct call_options {
 /* Opens the RPC. Never NULL; a link that cannot take it ends the call through on_end. */
 struct call *call_open(struct link *link, const struct call_options *options,
                        const struct call_events *events, void *owner /* borrow */);
+/* Inside on_end: the peer said GOAWAY while the call waited for one of the streams that it allows,
+ * and the request was complete. Then the same RPC can go on over another link, with the same
+ * events. */
+bool call_is_unsent(const struct call *call);
+struct call *call_resend(struct call *unsent, struct link *link,
+                         const struct call_options *options);
 /* Sends one message (copied); `last` half-closes. */
 void call_send(struct call *call, struct slice message, bool last);
 /* Nothing more will be sent. A no-op after `last`. */

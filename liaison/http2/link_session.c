@@ -54,7 +54,8 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream
     return h2_verdict(user);
 }
 
-/* Calls above the last id were not looked at: they end at once, not when nghttp2 gets to them. */
+/* Calls above the last id were not looked at, those that wait for a stream get none any more: they
+ * end at once, not when nghttp2 gets to them, which a call that goes on can hold up for ever. */
 static void on_goaway(struct call_host *host, const nghttp2_goaway *goaway)
 {
     struct error why;
@@ -62,9 +63,7 @@ static void on_goaway(struct call_host *host, const nghttp2_goaway *goaway)
     error_set(&why, ERROR_UNAVAILABLE,
               "the peer is leaving (GOAWAY) and did not process this call: a retry is safe");
     TAILQ_FOREACH (call, &host->calls, next) {
-        if (call->stream.id > goaway->last_stream_id) {
-            call_fail_later(call, &why);
-        }
+        call_on_goaway(call, goaway->last_stream_id, &why);
     }
     host->leaving = true;
     error_set(&why, ERROR_UNAVAILABLE, "the peer said GOAWAY (%s)%s%.*s",

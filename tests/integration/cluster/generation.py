@@ -11,10 +11,10 @@ from proto import message
 class Generation(grpc.GenericRpcHandler):
     """A data node in a few lines; several can share a port, and `leave` says goodbye with GOAWAY."""
 
-    def __init__(self, name, port=0, credentials=None, labels=None):
+    def __init__(self, name, port=0, credentials=None, labels=None, streams=1000):
         self.name, self.answered, self.labels = name, 0, labels or {}
         self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), handlers=[self],
-                                  options=[("grpc.so_reuseport", 1)])
+                                  options=[("grpc.so_reuseport", 1), ("grpc.max_concurrent_streams", streams)])
         address = f"127.0.0.1:{port}"
         self.port = (self.server.add_secure_port(address, credentials) if credentials
                      else self.server.add_insecure_port(address))

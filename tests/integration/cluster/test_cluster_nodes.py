@@ -238,6 +238,29 @@ def test_goodbye_costs_no_query(watch, tmp_path):
     new.stop()
 
 
+def test_goodbye_costs_no_query_that_waits_for_a_stream(watch, tmp_path):
+    """The old generation takes four calls at a time; the others go on with the new one, none is asked twice."""
+    old = Generation("old", streams=4)
+    path = tmp_path / "nodes.yaml"
+    path.write_text(yaml.safe_dump({"nodes": [{"grpc_address": f"127.0.0.1:{old.port}"}]}))
+    watcher = watch(path, "--data-client-health-check-interval=0s")
+    watcher.node("d1", "up")
+    slow = [watcher.send("d1", group="slow", timeout_ms=10000) for _ in range(4)]
+    waiting = [watcher.send("d1", timeout_ms=10000) for _ in range(20)]
+    cancelled = watcher.send("d1", timeout_ms=10000)
+    time.sleep(0.3)
+    new = Generation("new", old.port)
+    left = old.leave()
+    watcher.tell(cancel=cancelled)
+    for number in slow + waiting:
+        assert "bytes" in watcher.answer(number)
+    left.wait()
+    assert old.answered == 4 and 20 <= new.answered <= 21
+    watcher.wait_idle()
+    watcher.finish()
+    new.stop()
+
+
 # ------------------------------------------------------------------------- many
 
 

@@ -184,16 +184,42 @@ def test_goaway_while_calls_wait_for_a_stream(links):
     fake.join()
 
 
-def test_a_refused_call_closes_the_link(links):
-    """As a health check does. It is refused while nghttp2 looks for what to send."""
-    tied = threading.Event()
+@pytest.mark.parametrize("last", [0x7FFFFFFF, None], ids=["graceful", "with the last id"])
+def test_goaway_does_not_make_calls_wait_for_their_deadline(links, last):
+    """The call that has the only stream goes on, the one behind it would never get one."""
+    answer = threading.Event()
 
     def script(peer):
         peer.greet(settings=[(3, 1)])
         first = peer.wait_for(HEADERS)[2]
+        peer.wait_for(DATA)
+        peer.send(frame(GOAWAY, 0, 0, code(first if last is None else last) + code(0)))
+        assert answer.wait(10)
+        peer.send(peer.begin(first), frame(DATA, 0, first, message(b"x")), peer.trailers(first))
+        while True:
+            assert peer.next()[0] != HEADERS, "a stream was opened after GOAWAY"
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address)
+    client.expect(f"state {link} READY")
+    first = client.call(link, "/x/Method", "q")
+    second = client.call(link, "/x/Method", "q")
+    ended = client.end(second)
+    assert ended[0] == "UNAVAILABLE" and "retry is safe" in ended[1]
+    answer.set()
+    assert client.end(first) == ("OK", "")
+    fake.join()
+
+
+def test_a_refused_call_closes_the_link(links):
+    """As a health check does. The one that had a stream goes with the link."""
+    tied = threading.Event()
+
+    def script(peer):
+        peer.greet(settings=[(3, 1)])
+        peer.wait_for(HEADERS)
         tied.wait(10)
         peer.send(frame(GOAWAY, 0, 0, code(0x7FFFFFFF) + code(0)))
-        peer.send(peer.begin(first), frame(DATA, 0, first, message(b"x")), peer.trailers(first))
         while True:
             peer.next()
     fake = Fake(script)
@@ -205,8 +231,8 @@ def test_a_refused_call_closes_the_link(links):
     client.tell("tie", second, link)
     client.live()
     tied.set()
-    assert client.end(first) == ("OK", "")
     assert "retry is safe" in client.end(second)[1]
+    assert "was closed here" in client.end(first)[1]
     client.wait_idle()
     fake.join()
 
