@@ -80,7 +80,8 @@ struct node_call_options {
     const char *sender_node; /* borrow: our node name */
     uint64_t deadline;       /* loop_now's clock */
     struct charge *charge;   /* borrow: the query's; outlives the message */
-    bool (*admit)(void *owner, size_t declared, struct error *err); /* may be NULL */
+    /* As of a call (link.h). May be NULL. */
+    bool (*admit)(void *owner, size_t declared, struct slice head, struct error *err);
 };
 
 /* One query to the node over cluster.v1.Service/Send; exactly one answer: either a whole

@@ -120,10 +120,10 @@ static void run_failure(struct loop_task *task)
     }
 }
 
-static bool admit(void *owner, size_t declared, struct error *err)
+static bool admit(void *owner, size_t declared, struct slice head, struct error *err)
 {
     struct node_call *call = owner;
-    call->refused = !call->admit(call->owner, declared, err);
+    call->refused = !call->admit(call->owner, declared, head, err);
     return !call->refused;
 }
 

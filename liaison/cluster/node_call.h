@@ -20,7 +20,7 @@ struct node_call {
     bool ended;
     bool refused; /* by admit: the text is the query's own */
     uint64_t started;
-    bool (*admit)(void *owner, size_t declared, struct error *err);
+    bool (*admit)(void *owner, size_t declared, struct slice head, struct error *err);
     void (*on_answer)(void *owner, struct msg *msg /* take */, const struct error *why);
     void *owner; /* borrow */
 };

@@ -52,10 +52,10 @@ static void on_message(void *owner, struct call *call, struct msg *msg)
     }
 }
 
-static bool admit(void *owner, size_t declared, struct error *err)
+static bool admit(void *owner, size_t declared, struct slice head, struct error *err)
 {
     const struct unary *unary = owner;
-    return unary->options.call.admit(unary->options.owner, declared, err);
+    return unary->options.call.admit(unary->options.owner, declared, head, err);
 }
 
 static struct call_options call_options(const struct unary *unary)

@@ -171,10 +171,11 @@ static void on_open(void *owner, struct exchange *exchange, const struct exchang
 }
 
 /* Small requests are always received: what they hold is far less than a share. */
-static bool on_admit(void *owner, size_t declared, struct error *err)
+static bool on_admit(void *owner, size_t declared, struct slice head, struct error *err)
 {
     struct edge *edge = owner;
     const struct budget *budget = edge->setup.budget;
+    (void)head;
     return declared <= SMALL_REQUEST || budget_room(budget, edge->setup.charge, declared) ||
            error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "a request of %zu bytes does not fit: the liaison holds %zu of the %zu bytes "

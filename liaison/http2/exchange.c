@@ -92,7 +92,7 @@ static void give_up(struct exchange *exchange, const struct error *why)
 /* Part of a message came, but no more of it. It may be us who hold it back. */
 static bool is_cut_short(const struct exchange *exchange)
 {
-    return exchange->state == EXCHANGE_RECEIVING && exchange->stream.inbox.msg != NULL &&
+    return exchange->state == EXCHANGE_RECEIVING && inbox_is_amid(&exchange->stream.inbox) &&
            !exchange->stream.input_held;
 }
 

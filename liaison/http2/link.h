@@ -70,9 +70,9 @@ struct call_options {
     uint64_t deadline; /* loop_now's clock, 0 = none: sent as grpc-timeout and enforced here */
     const char *metadata[8]; /* borrow during call_open: key, value, key, value, NULL */
     struct charge *charge;   /* borrow: pays for received messages; outlives the call's messages */
-    /* Asked before a message of this declared size is received; false refuses it and ends the
-     * call with err. NULL = only the link's limit. */
-    bool (*admit)(void *owner, size_t declared, struct error *err);
+    /* Asked before a message of this declared size is received, with what it begins with (inbox.h);
+     * false refuses it and ends the call with err. NULL = only the link's limit. */
+    bool (*admit)(void *owner, size_t declared, struct slice head, struct error *err);
 };
 
 /* Opens the RPC. Never NULL; a link that cannot take it ends the call through on_end. */

@@ -37,7 +37,7 @@ struct server_events {
     void (*on_gone)(void *owner, struct exchange *exchange, const struct error *why);
     /* Asked before a message of this declared size is received; false refuses it and fails the call
      * with err. May be NULL: only the limit counts. */
-    bool (*admit)(void *owner, size_t declared, struct error *err);
+    bool (*admit)(void *owner, size_t declared, struct slice head, struct error *err);
     /* For the log; may be NULL. An answer is given up, perhaps after the user had finished, because
      * the client takes too little of it. */
     void (*on_cut)(void *owner, struct exchange *exchange, const struct error *why);

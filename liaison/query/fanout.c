@@ -228,10 +228,11 @@ bool fanout_is_waiting(const struct fanout *fanout)
     return fanout->current != NULL || !STAILQ_EMPTY(&fanout->waiting);
 }
 
-static bool on_admit(void *owner, size_t declared, struct error *err)
+static bool on_admit(void *owner, size_t declared, struct slice head, struct error *err)
 {
     struct ask *ask = owner;
-    ask->refused = !ask->fanout->events.admit(ask->fanout->owner, declared, err);
+    const struct fanout *fanout = ask->fanout;
+    ask->refused = !fanout->events.admit(fanout->owner, &ask->source, declared, head, err);
     return !ask->refused || error_prefix(err, "node %s", ask->source.name);
 }
 

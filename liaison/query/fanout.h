@@ -37,8 +37,10 @@ struct fanout_events {
     /* Goes on with it, until DONE or FAILED. */
     enum progress (*on_take)(void *owner, const struct fanout_source *source, size_t *left,
                              struct error *err);
-    /* Asked before a node's message of this declared size is received; false refuses it. */
-    bool (*admit)(void *owner, size_t declared, struct error *err);
+    /* Asked before a node's message of this declared size is received, with what it begins with
+     * (inbox.h); false refuses it. */
+    bool (*admit)(void *owner, const struct fanout_source *source, size_t declared,
+                  struct slice head, struct error *err);
     /* A node could not be reached, its connection broke, or it did not answer in time: err says
      * which, in the node's words. True: the answer goes on without it; on_answer follows. False:
      * the call has failed with err, which may be replaced. */

@@ -103,9 +103,12 @@ static bool on_lost(void *owner, const struct fanout_source *source, struct erro
     return goes_on;
 }
 
-static bool on_admit(void *owner, size_t declared, struct error *err)
+static bool on_admit(void *owner, const struct fanout_source *source, size_t declared,
+                     struct slice head, struct error *err)
 {
     struct round *round = owner;
+    (void)source;
+    (void)head;
     if (round->refused) {
         *err = round->refusal;
         return false;

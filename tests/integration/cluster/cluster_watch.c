@@ -206,9 +206,10 @@ static void on_answer(void *owner, struct msg *msg, const struct error *why)
     free(request);
 }
 
-static bool admit(void *owner, size_t declared, struct error *err)
+static bool admit(void *owner, size_t declared, struct slice head, struct error *err)
 {
     const struct request *request = owner;
+    (void)head;
     return request->most == 0 || declared <= request->most ||
            error_set(err, ERROR_RESOURCE_EXHAUSTED, "%zu bytes, admitted are %zu", declared,
                      request->most);

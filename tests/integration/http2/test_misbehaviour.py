@@ -390,10 +390,12 @@ def test_stalled_socket_is_closed(echo):
     client.close()
 
 
-def test_stalled_request_is_failed(echo):
+@pytest.mark.parametrize("sent", [3, 5, 15, 69, 500])
+def test_stalled_request_is_failed(echo, sent):
+    """Within the prefix, the head that the owner is asked with, and what follows."""
     server = echo("--stall", 400)
     client = Raw(server.port)
-    client.request(1, message(b"x" * 10, declared=1000), end=False)
+    client.request(1, message(b"x" * 1000)[:sent], end=False)
     answer = client.finished(1, timeout=3)
     assert answer.status == 4 and "rest of the request" in answer.text
     server.expect("gone DEADLINE_EXCEEDED")
