@@ -233,7 +233,7 @@ static bool on_admit(void *owner, size_t declared, struct slice head, struct err
     struct ask *ask = owner;
     const struct fanout *fanout = ask->fanout;
     ask->refused = !fanout->events.admit(fanout->owner, &ask->source, declared, head, err);
-    return !ask->refused || error_prefix(err, "node %s", ask->source.name);
+    return !ask->refused;
 }
 
 static struct ask *take_slot(struct fanout *fanout)

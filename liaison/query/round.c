@@ -107,13 +107,12 @@ static bool on_admit(void *owner, const struct fanout_source *source, size_t dec
                      struct slice head, struct error *err)
 {
     struct round *round = owner;
-    (void)source;
     (void)head;
     if (round->refused) {
         *err = round->refusal;
         return false;
     }
-    if (work_admit(round->work, declared, err)) {
+    if (work_admit(round->work, source, declared, err)) {
         return true;
     }
     refuse(round, err);

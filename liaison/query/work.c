@@ -54,36 +54,42 @@ bool work_check_budget(struct work *work, struct error *err)
                      (long long)work->options->measure_vectorized_query_memory_mib);
 }
 
-static bool refuse_large(struct work *work, size_t declared, struct error *err)
+static bool refuse_large(const struct work *work, const struct fanout_source *source,
+                         size_t declared, struct error *err)
 {
-    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "a node's answer of %zu bytes does not fit the query's memory budget: %zu of "
-                     "%zu bytes are in use; ask for a narrower time range, fewer tags, or a limit",
-                     declared, work->charge->total, work->limit);
+    return error_set(
+        err, ERROR_RESOURCE_EXHAUSTED,
+        "the answer of node %s, %zu bytes, does not fit the query's memory budget: %zu of %zu "
+        "bytes are in use; ask for a narrower time range, fewer tags, or a limit",
+        source->name, declared, work->charge->total, work->limit);
 }
 
-static bool refuse_long(struct work *work, size_t declared, struct error *err)
+static bool refuse_long(const struct work *work, const struct fanout_source *source,
+                        size_t declared, struct error *err)
 {
-    return error_set(err, ERROR_RESOURCE_EXHAUSTED,
-                     "a node's answer of %zu bytes comes to %zu that others have sent, %zu are the "
-                     "most to one question (--aggregation-slice-size)",
-                     declared, work->admitted_bytes, work->most_bytes);
+    return error_set(
+        err, ERROR_RESOURCE_EXHAUSTED,
+        "the answer of node %s, %zu bytes, comes to %zu that others have sent, %zu are the most to "
+        "one question (--aggregation-slice-size)",
+        source->name, declared, work->admitted_bytes, work->most_bytes);
 }
 
-static bool admits(struct work *work, size_t declared, struct error *err)
+static bool admits(struct work *work, const struct fanout_source *source, size_t declared,
+                   struct error *err)
 {
     if (work->charge->total + declared > work->limit) {
-        return refuse_large(work, declared, err);
+        return refuse_large(work, source, declared, err);
     }
     if (work->most_bytes > 0 && work->admitted_bytes + declared > work->most_bytes) {
-        return refuse_long(work, declared, err);
+        return refuse_long(work, source, declared, err);
     }
     return process_has_room(work, declared) || refuse_crowded(work, declared, err);
 }
 
-bool work_admit(struct work *work, size_t declared, struct error *err)
+bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,
+                struct error *err)
 {
-    if (!admits(work, declared, err)) {
+    if (!admits(work, source, declared, err)) {
         work->refused = declared;
         return false;
     }

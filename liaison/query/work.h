@@ -102,5 +102,6 @@ size_t work_budget(const struct work *work);
 /* RESOURCE_EXHAUSTED when it holds more, or when all queries together hold too much and this one
  * more than its share. */
 bool work_check_budget(struct work *work, struct error *err) MUST_CHECK;
-/* Likewise with a message of so many bytes, before it is buffered. */
-bool work_admit(struct work *work, size_t declared, struct error *err) MUST_CHECK;
+/* Likewise with a node's message of so many bytes, before it is buffered. */
+bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,
+                struct error *err) MUST_CHECK;
