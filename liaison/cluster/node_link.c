@@ -62,6 +62,7 @@ bool node_link_connect(struct node_link *node_link, struct error *why)
         link_open(setup->loop,
                   &(struct link_options){.address = node_link->address,
                                          .tls = node_link->tls,
+                                         .tls_switch = "--data-client-tls",
                                          .connect_timeout_ms = NODE_LINK_CONNECT_MS,
                                          .max_message_bytes = MAX(budget, LEAST_MESSAGE),
                                          .charge = setup->charge,

@@ -122,6 +122,9 @@ static void ask(struct place *place)
         .loop = setup->loop,
         .address = place->address,
         .tls = place->trusted,
+        .tls_switch = setup->options->node_discovery_mode == DISCOVERY_DNS
+                          ? "--node-discovery-dns-tls"
+                          : "tls_enabled in the list of nodes",
         .timeout_ms = duration_ms(setup->options->node_discovery_grpc_timeout),
         .charge = setup->charge,
         .live = setup->live,

@@ -239,6 +239,7 @@ static void connect_link(struct schema_session *session)
     const struct link_options link = {
         .address = session->address,
         .tls = session->tls,
+        .tls_switch = "--schema-property-client-tls",
         .connect_timeout_ms = CONNECT_MS,
         .max_message_bytes = options->schema_property_client_max_recv_msg_size,
         .charge = session->setup.charge,

@@ -154,6 +154,7 @@ static void begin_try(struct whois *whois)
     whois->link = link_open(whois->setup.loop,
                             &(struct link_options){.address = whois->address,
                                                    .tls = whois->setup.tls,
+                                                   .tls_switch = whois->setup.tls_switch,
                                                    .connect_timeout_ms = whois->setup.timeout_ms,
                                                    .max_message_bytes = MESSAGE_BYTES,
                                                    .charge = whois->setup.charge,

@@ -16,6 +16,7 @@ struct whois_setup {
     struct loop *loop;      /* borrow */
     const char *address;    /* borrow during whois_open */
     struct ssl_ctx_st *tls; /* borrow: outlives the whois; NULL = clear text */
+    const char *tls_switch; /* borrow: static */
     uint64_t timeout_ms;
     struct charge *charge;  /* borrow: outlives the loop's reaping */
     struct link_live *live; /* borrow; may be NULL */

@@ -11,11 +11,12 @@
 
 #include <stdlib.h>
 
-#define MODULE        "GRPC"
-#define MAX_STREAMS   1000
-#define IDLE_LOOKS    4 /* one each PUBLISH_MS */
-#define PUBLISH_MS    500
-#define SMALL_REQUEST ((size_t)64 << 10)
+#define MODULE            "GRPC"
+#define MAX_STREAMS       1000
+#define IDLE_LOOKS        4 /* one each PUBLISH_MS */
+#define PUBLISH_MS        500
+#define SMALL_REQUEST     ((size_t)64 << 10)
+#define MISMATCH_EVERY_NS 60000000000u /* between two lines of the log */
 
 static const struct service_method *const services[] = {
     measure_methods,      health_methods,      cluster_state_methods,
@@ -31,7 +32,8 @@ struct edge {
     int64_t started_at;          /* ns since the epoch */
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
-    size_t idle; /* looks, one after the other, at which no query ran */
+    uint64_t mismatch_at; /* loop_now when the log last told of one; 0 = never */
+    size_t idle;          /* looks, one after the other, at which no query ran */
     void (*on_drained)(void *owner);
     void *drain_owner; /* borrow */
 };
@@ -212,6 +214,21 @@ static void on_cut(void *owner, struct exchange *exchange, const struct error *w
              exchange_peer(exchange), why->text);
 }
 
+/* Such clients try again and again, and are told nothing that they understand. */
+static void on_mismatch(void *owner, const char *peer, const struct error *why)
+{
+    struct edge *edge = owner;
+    const uint64_t now = loop_now(edge->setup.loop);
+    if (edge->mismatch_at != 0 && now - edge->mismatch_at < MISMATCH_EVERY_NS) {
+        return;
+    }
+    edge->mismatch_at = now;
+    log_warn(edge->setup.log, MODULE,
+             "of TLS and clear text a client speaks the one that is not served (--tls); client=%s "
+             "error=%s",
+             peer, why->text);
+}
+
 /* Life */
 
 static void on_server_drained(void *owner)
@@ -250,6 +267,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
         .on_gone = on_gone,
         .admit = on_admit,
         .on_cut = on_cut,
+        .on_mismatch = on_mismatch,
     };
     const struct server_options server = {
         .host = options->grpc_host,

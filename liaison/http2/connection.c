@@ -95,6 +95,9 @@ static void on_h2_closed(struct h2 *h2, const struct error *why)
         exchange_on_closed(TAILQ_FIRST(&connection->exchanges), why);
     }
     settings->on_closed(settings->server, connection);
+    if (h2->io.peer == IO_PEER_MISMATCH && settings->events->on_mismatch != NULL) {
+        settings->events->on_mismatch(settings->owner, connection->peer, why);
+    }
     if (settings->events->on_disconnect != NULL) {
         settings->events->on_disconnect(settings->owner, connection->peer, why);
     }

@@ -36,6 +36,13 @@ static bool is_again(int number)
     return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
 }
 
+static void note_peer(struct io *io, enum io_peer peer)
+{
+    if (io->peer == IO_PEER_UNKNOWN) {
+        io->peer = peer;
+    }
+}
+
 /* Clear text */
 
 static int plain_handshake(struct io *io, struct error *err)
@@ -45,13 +52,26 @@ static int plain_handshake(struct io *io, struct error *err)
     return 1;
 }
 
+/* The first byte of a TLS record: change_cipher_spec, alert, handshake, data. HTTP/2 begins with P
+ * or 0. */
+static bool begins_as_tls(const uint8_t *bytes, ssize_t len)
+{
+    return len > 0 && bytes[0] >= 0x14 && bytes[0] <= 0x17;
+}
+
 static ssize_t plain_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
 {
     const ssize_t n = recv(io->fd, buf, capacity, 0);
-    if (n >= 0) {
-        return n;
+    if (n < 0 && is_again(errno)) {
+        return IO_AGAIN;
     }
-    return is_again(errno) ? IO_AGAIN : broken(err, "read", errno);
+    if (io->peer == IO_PEER_UNKNOWN && begins_as_tls(buf, n)) {
+        io->peer = IO_PEER_MISMATCH;
+        error_set(err, ERROR_UNAVAILABLE, "the peer speaks TLS, clear text was expected");
+        return IO_BROKEN;
+    }
+    note_peer(io, n > 0 ? IO_PEER_FITS : IO_PEER_LEFT);
+    return n >= 0 ? n : broken(err, "read", errno);
 }
 
 static ssize_t plain_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
@@ -63,7 +83,11 @@ static ssize_t plain_writev(struct io *io, const struct iovec *iov, int count, s
     if (n >= 0) {
         return n;
     }
-    return is_again(errno) ? IO_AGAIN : broken(err, "write", errno);
+    if (is_again(errno)) {
+        return IO_AGAIN;
+    }
+    note_peer(io, IO_PEER_LEFT);
+    return broken(err, "write", errno);
 }
 
 static void plain_shutdown(struct io *io)
@@ -104,18 +128,43 @@ static ssize_t tls_failed(struct io *io, int result, const char *what, struct er
     return IO_BROKEN;
 }
 
+/* What came is no TLS record. OpenSSL knows some words of HTTP/1 by sight. */
+static bool is_no_record(unsigned long code)
+{
+    const int reason = ERR_GET_REASON(code);
+    return ERR_GET_LIB(code) == ERR_LIB_SSL &&
+           (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
+            reason == SSL_R_HTTPS_PROXY_REQUEST);
+}
+
+static int handshake_failed(struct io *io, int result, struct error *err)
+{
+    const unsigned long code = ERR_peek_last_error();
+    const ssize_t failed = tls_failed(io, result, "handshake", err);
+    if (failed == IO_AGAIN) {
+        return IO_AGAIN;
+    }
+    if (is_no_record(code)) {
+        io->peer = IO_PEER_MISMATCH;
+        error_set(err, ERROR_UNAVAILABLE, "TLS handshake: the peer speaks clear text");
+        return IO_BROKEN;
+    }
+    io->peer = code == 0 ? IO_PEER_LEFT : IO_PEER_FITS;
+    if (failed == 0) {
+        error_set(err, ERROR_UNAVAILABLE, "TLS handshake: the peer closed the connection");
+    }
+    return IO_BROKEN;
+}
+
 static int tls_handshake(struct io *io, struct error *err)
 {
     ERR_clear_error();
     errno = 0;
     const int result = SSL_do_handshake(io->ssl);
     if (result != 1) {
-        const ssize_t failed = tls_failed(io, result, "handshake", err);
-        if (failed == 0) {
-            error_set(err, ERROR_UNAVAILABLE, "TLS handshake: the peer closed the connection");
-        }
-        return failed == IO_AGAIN ? IO_AGAIN : IO_BROKEN;
+        return handshake_failed(io, result, err);
     }
+    io->peer = IO_PEER_FITS;
     const unsigned char *protocol;
     unsigned len;
     SSL_get0_alpn_selected(io->ssl, &protocol, &len);

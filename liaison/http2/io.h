@@ -15,10 +15,20 @@ struct iovec;
 struct ssl_st;
 struct io_ops;
 
+/* What the peer's first bytes say about it: whoever mixes clear text and TLS gets errors that do
+ * not tell so. */
+enum io_peer {
+    IO_PEER_UNKNOWN,  /* nothing came yet */
+    IO_PEER_FITS,     /* it speaks as we do */
+    IO_PEER_LEFT,     /* it closed the connection before a byte came */
+    IO_PEER_MISMATCH, /* it speaks TLS and we do not, or the other way round */
+};
+
 struct io {
     int fd;                   /* own; -1 = none */
     struct ssl_st *ssl;       /* own; NULL = clear text */
     const struct io_ops *ops; /* borrow: static */
+    enum io_peer peer;        /* stays after io_fini */
 };
 
 enum {

@@ -30,6 +30,7 @@ struct link {
     enum link_state state;
     struct dial *dial;      /* own; NULL when it is done */
     struct ssl_ctx_st *tls; /* borrow */
+    const char *tls_switch; /* borrow */
     struct dial_target target;
     uint64_t connect_timeout_ms;
     struct loop_timer guard; /* CONNECTING */
@@ -95,12 +96,31 @@ static void end_calls(struct link *link, const struct error *why)
     }
 }
 
+/* Whoever reads of it has to know which switch is meant. */
+static void advise(struct link *link)
+{
+    struct error *why = &link->host.h2.why;
+    const struct error found = *why;
+    const bool tls = link->tls != NULL;
+    if (link->tls_switch == NULL || link->state != LINK_CONNECTING) {
+        return;
+    }
+    if (link->host.h2.io.peer == IO_PEER_MISMATCH) {
+        error_set(why, found.code, "%s: turn TLS %s (%s)", found.text,
+                  tls ? "on there, or off here" : "on here", link->tls_switch);
+    } else if (link->host.h2.io.peer == IO_PEER_LEFT) {
+        error_set(why, found.code, "%s, and nothing had come: does it %s? (%s)", found.text,
+                  tls ? "speak clear text" : "expect TLS", link->tls_switch);
+    }
+}
+
 /* The connection is gone. A user that abandons the link meanwhile gets the ends of its calls from
  * on_closing. */
 static void on_closed(struct h2 *h2, const struct error *why)
 {
     struct link *link = link_of(h2);
     dial_cancel(&link->dial);
+    advise(link); /* why is that of h2 */
     if (link->state != LINK_CLOSED) {
         set_state(link, LINK_CLOSED, why);
     }
@@ -219,6 +239,7 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
         abort();
     }
     link->tls = options->tls;
+    link->tls_switch = options->tls_switch;
     link->closing.run = on_closing;
     loop_timer_init(&link->guard, loop, on_guard);
     return link;

@@ -25,8 +25,10 @@ enum link_state {
 };
 
 struct link_options {
-    const char *address;         /* borrow during link_open: "host:port", "[v6]:port" */
-    struct ssl_ctx_st *tls;      /* borrow; NULL = clear text. Host name and SNI: the host part */
+    const char *address;    /* borrow during link_open: "host:port", "[v6]:port" */
+    struct ssl_ctx_st *tls; /* borrow; NULL = clear text. Host name and SNI: the host part */
+    const char *tls_switch; /* borrow: static, or as long as the link; how TLS is turned on and off
+                               here, for errors ("--data-client-tls"); NULL = they do not say */
     uint64_t connect_timeout_ms; /* 0 = 5,000 */
     size_t max_message_bytes;    /* of one answer */
     uint32_t window_bytes;       /* both levels; 0 = 32 MiB and a bit */

@@ -41,6 +41,9 @@ struct server_events {
     /* For the log; may be NULL. An answer is given up, perhaps after the user had finished, because
      * the client takes too little of it. */
     void (*on_cut)(void *owner, struct exchange *exchange, const struct error *why);
+    /* For the log; may be NULL. A client speaks TLS and the server does not, or the other way
+     * round. */
+    void (*on_mismatch)(void *owner, const char *peer, const struct error *why);
     /* For the log; may be NULL. A client ("ip:port") has gone, and why. */
     void (*on_disconnect)(void *owner, const char *peer, const struct error *why);
 };

@@ -49,6 +49,31 @@ def test_a_replaced_certificate_is_shown_to_new_connections(start, tmp_path):
         assert can_ask(address, second)
 
 
+def told_of_a_mismatch(liaison):
+    return [entry for entry in liaison.log_entries() if "speaks the one that is not served" in entry["message"]]
+
+
+def test_a_client_in_clear_text_is_told_in_the_log(start, tmp_path):
+    """Once, however often it tries."""
+    authority = Authority(tmp_path, "first")
+    certificate, key = tmp_path / "server.pem", tmp_path / "server.key"
+    authority.install(certificate, key)
+    cluster = start(liaison_options=["--tls", f"--cert-file={certificate}", f"--key-file={key}"])
+    for _ in range(3):
+        with pytest.raises(grpc.RpcError):
+            cluster.client.call(QUERY, b"", timeout=5)
+    wait_until(lambda: told_of_a_mismatch(cluster.liaison), 10, "a line in the log")
+    entry, = told_of_a_mismatch(cluster.liaison)
+    assert "the peer speaks clear text" in entry["error"] and entry["client"].startswith("127.0.0.1:")
+
+
+def test_a_client_over_tls_is_told_in_the_log(start, tmp_path):
+    cluster = start()
+    assert not can_ask(cluster.liaison.address, Authority(tmp_path, "first"))
+    wait_until(lambda: told_of_a_mismatch(cluster.liaison), 10, "a line in the log")
+    assert "the peer speaks TLS, clear text was expected" in told_of_a_mismatch(cluster.liaison)[0]["error"]
+
+
 def test_a_replaced_ca_counts_for_new_connections_to_nodes(start, tmp_path):
     """Queries that run, and connections that stand, go on; a node that comes back shows the new certificate."""
     first, second = Authority(tmp_path, "first"), Authority(tmp_path, "second")

@@ -84,7 +84,36 @@ def test_a_ca_that_is_not_there(node, watch, tmp_path):
     assert "/nowhere/ca.pem" in watcher.log_lines("a listed node does not say who it is")[0]["error"]
 
 
-def test_clear_text_to_a_tls_port(node, pki, watch, tmp_path):
-    path = listed(tmp_path / "nodes.yaml", node, tls_enabled=True, ca_cert_path=str(pki / "ca.pem"))
-    watcher = watch(path, *flags(pki / "ca.pem", "schema-property-client"))
-    watcher.node("d1", "down")
+CHANNELS = ["tls_enabled", "schema-property-client", "data-client"]
+LINES = {"tls_enabled": "a listed node does not say who it is", "schema-property-client": "schema server is down",
+         "data-client": "data node is down"}
+SWITCHES = {"tls_enabled": "(tls_enabled in the list of nodes)", "schema-property-client": "(--schema-property-client-tls)",
+            "data-client": "(--data-client-tls)"}
+
+
+def watch_over(watch, path, node, ca, secured):
+    """A watcher that speaks TLS over these channels."""
+    in_list = {"tls_enabled": True, "ca_cert_path": str(ca)} if "tls_enabled" in secured else {}
+    return watch(listed(path, node, **in_list), "--node-discovery-grpc-timeout=700ms",
+                 *flags(ca, *(channel for channel in secured if channel != "tls_enabled")))
+
+
+def told(watcher, channel):
+    watcher.wait_log(LINES[channel])
+    return watcher.log_lines(LINES[channel])[0]["error"]
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_clear_text_to_a_tls_port(node, pki, watch, tmp_path, channel):
+    """What a TLS server does with clear text differs; the operator learns in any case which switch it is about."""
+    others = [other for other in CHANNELS if other != channel]
+    error = told(watch_over(watch, tmp_path / "nodes.yaml", node, pki / "ca.pem", others), channel)
+    assert SWITCHES[channel] in error and ("turn TLS on here" in error or "does it expect TLS?" in error), error
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_tls_to_a_clear_text_port(pki, watch, tmp_path, channel):
+    clear = Generation("clear")
+    error = told(watch_over(watch, tmp_path / "nodes.yaml", clear, pki / "ca.pem", [channel]), channel)
+    clear.stop()
+    assert SWITCHES[channel] in error and ("turn TLS on there" in error or "does it speak clear text?" in error), error

@@ -98,6 +98,7 @@ static void open_link(struct client *client, struct place *place, const char *re
     const struct link_options options = {
         .address = address,
         .tls = ca[0] == '\0' ? NULL : client->tls,
+        .tls_switch = "--its-switch",
         .connect_timeout_ms = 2000,
         .max_message_bytes = client->max,
         .charge = &client->charge,

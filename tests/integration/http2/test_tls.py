@@ -2,10 +2,12 @@
 """The same over TLS."""
 import socket
 import ssl
+import struct
 import subprocess
 
 import grpc
 import pytest
+from fake import Fake
 
 pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
@@ -73,17 +75,51 @@ def test_link_checks_the_name(server, links, pki):
 def test_clear_text_to_a_tls_port(server, links):
     client = links()
     link = client.link(server.address)
-    assert client.expect(f"state {link} CLOSED (.*)", 5)
+    ended = client.expect(f"state {link} CLOSED (.*)", 5)[1]
+    assert ended == "the peer closed the connection, and nothing had come: does it expect TLS? (--its-switch)"
     with pytest.raises(grpc.RpcError):
         server.call("Unary", b"x", timeout=2)
-    server.expect("disconnect TLS handshake")
+    server.expect("disconnect TLS handshake: the peer speaks clear text")
 
 
 def test_tls_to_a_clear_port(echo, links, pki):
     server = echo()
     client = links()
     link = client.link(f"localhost:{server.port}", pki / "ca.pem")
-    assert client.expect(f"state {link} CLOSED (.*)", 5)
+    ended = client.expect(f"state {link} CLOSED (.*)", 5)[1]
+    assert ended == "TLS handshake: the peer speaks clear text: turn TLS on there, or off here (--its-switch)"
+    server.expect("disconnect the peer speaks TLS, clear text was expected")
+
+
+def test_a_peer_that_answers_clear_text_with_an_alert(links):
+    def script(peer):
+        peer.socket.recv(1)
+        peer.send(b"\x15\x03\x01\x00\x02\x02\x46")
+        peer.socket.recv(1 << 16)
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address)
+    ended = client.expect(f"state {link} CLOSED (.*)", 5)[1]
+    assert ended == "the peer speaks TLS, clear text was expected: turn TLS on here (--its-switch)"
+    fake.join()
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["clear text", "TLS"])
+@pytest.mark.parametrize("reset", [False, True], ids=["closed", "reset"])
+def test_a_peer_that_closes_without_a_word(links, pki, tls, reset):
+    """As Go's TLS does when what comes is not TLS."""
+    def script(peer):
+        peer.socket.recv(1)
+        if reset:
+            peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        else:
+            peer.socket.recv(1 << 16)
+    fake = Fake(script)
+    client = links()
+    link = client.link(fake.address, *([pki / "ca.pem"] if tls else []))
+    ended = client.expect(f"state {link} CLOSED (.*)", 5)[1]
+    assert f"does it {'speak clear text' if tls else 'expect TLS'}? (--its-switch)" in ended
+    fake.join()
 
 
 @pytest.mark.parametrize("protocols", [["http/1.1"], []])
