@@ -8,15 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#ifdef ARENA_POISONS
-#include <sanitizer/asan_interface.h>
-#define POISON(ptr, len)   ASAN_POISON_MEMORY_REGION((ptr), (len))
-#define UNPOISON(ptr, len) ASAN_UNPOISON_MEMORY_REGION((ptr), (len))
-#else
-#define POISON(ptr, len)   ((void)(ptr), (void)(len))
-#define UNPOISON(ptr, len) ((void)(ptr), (void)(len))
-#endif
-
 struct arena_block {
     struct arena_block *next; /* own */
     size_t size;              /* of the whole allocation */
@@ -58,7 +49,7 @@ static struct arena_block *block_fresh(struct arena_cache *cache, size_t size)
         abort(); /* heap exhaustion is not an error that a query can handle */
     }
     block->size = size;
-    POISON(block->bytes, size - sizeof *block);
+    ASAN_POISON(block->bytes, size - sizeof *block);
     return block;
 }
 
@@ -87,7 +78,7 @@ static struct arena_block *block_new(struct arena_cache *cache, size_t size)
 static void block_free(struct arena_cache *cache, struct arena_block *block)
 {
     const struct arena_cache *mapped = mapper(cache, block->size);
-    UNPOISON(block->bytes, block->size - sizeof *block);
+    ASAN_UNPOISON(block->bytes, block->size - sizeof *block);
     if (mapped != NULL) {
         mapped->unmap(block, block->size);
     } else {
@@ -97,7 +88,7 @@ static void block_free(struct arena_cache *cache, struct arena_block *block)
 
 static void block_drop(struct arena_cache *cache, struct arena_block *block)
 {
-    POISON(block->bytes, block->size - sizeof *block);
+    ASAN_POISON(block->bytes, block->size - sizeof *block);
     int level = level_of(block->size);
     if (level < 0 || cache == NULL || cache->bytes + block->size > cache->limit) {
         block_free(cache, block);
@@ -183,7 +174,7 @@ void *arena_alloc(struct arena *arena, size_t size, size_t align)
     bool fits = arena->at != NULL && gap <= left && size <= left - gap;
     uint8_t *to = fits ? arena->at + gap : arena_grow(arena, size); /* blocks begin on 64 */
     arena->at = to + size;
-    UNPOISON(to, size);
+    ASAN_UNPOISON(to, size);
     return to;
 }
 
@@ -238,7 +229,7 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
     arena->at = mark.at;
     arena->end = mark.block == NULL ? NULL : block_end(mark.block);
     if (mark.block != NULL) {
-        POISON(arena->at, (size_t)(arena->end - arena->at) + ARENA_SPARE);
+        ASAN_POISON(arena->at, (size_t)(arena->end - arena->at) + ARENA_SPARE);
     }
 }
 

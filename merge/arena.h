@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "frame/asan.h"
 #include "frame/charge.h"
 #include "frame/decode.h"
 #include "frame/slice.h"
@@ -57,15 +58,6 @@ struct arena_mark {
 
 #define ARENA_SPARE 16
 
-/* Under AddressSanitizer free bytes are poisoned, so a use after rewind is reported. */
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_POISONS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_POISONS 1
-#endif
-#endif
-
 void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
                 struct charge *charge);
 /* Gives all blocks back to the cache or the heap. A zeroed arena is fine. */
@@ -104,7 +96,7 @@ char *arena_strdup(struct arena *arena, struct slice borrowed);
  * and regions do): moved by 16-byte loads and stores, one for a short value. */
 static inline struct slice arena_keep(struct arena *arena, struct slice borrowed)
 {
-#ifdef ARENA_POISONS
+#if ASAN /* free bytes are poisoned, so that a use after rewind is reported */
     return arena_copy(arena, borrowed);
 #else
     uint8_t *to = arena->at;

@@ -84,7 +84,7 @@ static inline uint8_t *pbw_copy(uint8_t *at, struct slice bytes)
  * 16 spare bytes behind them: fewer than 16 are copied with their neighbours. */
 static inline uint8_t *pbw_copy_short(uint8_t *at, struct slice bytes)
 {
-#ifdef ARENA_POISONS
+#if ASAN
     return pbw_copy(at, bytes);
 #else
     const uint8_t *from = bytes.ptr;

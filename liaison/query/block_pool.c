@@ -2,18 +2,9 @@
 /* A list under a mutex. With AddressSanitizer nothing is kept, so that a use after free is seen. */
 #include "liaison/query/block_pool.h"
 
-#include <stdlib.h>
+#include "frame/asan.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEPS false
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEPS false
-#endif
-#endif
-#ifndef KEEPS
-#define KEEPS true
-#endif
+#include <stdlib.h>
 
 /* With the mutex held. */
 static struct pool_block *take_first(struct block_pool *pool)
@@ -55,7 +46,7 @@ static bool put(struct chain_store *store, void *memory)
 void block_pool_init(struct block_pool *pool, size_t limit, atomic_size_t *shared)
 {
     *pool = (struct block_pool){
-        .store = {.take = take, .put = put}, .limit = KEEPS ? limit : 0, .shared = shared};
+        .store = {.take = take, .put = put}, .limit = ASAN ? 0 : limit, .shared = shared};
     pthread_mutex_init(&pool->mutex, NULL);
 }
 

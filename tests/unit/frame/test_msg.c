@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Messages: however the bytes arrive, the body lands on a multiple of 8, and the charge is true. */
+#include "frame/asan.h"
 #include "frame/envelope.h"
 #include "frame/msg.h"
 #include "tests/support/frame_builder.h"
 #include "tests/support/frame_random.h"
 #include "tests/unit/frame/unit.h"
-
-#ifdef __SANITIZE_ADDRESS__
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifdef HAS_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
 
 static struct charge executor;
 static struct charge charge;
@@ -263,7 +253,7 @@ START_TEST(released_bytes_are_overwritten)
         struct slice stale = watched;
         watched = (struct slice){0};
         ck_assert(was_poisoned == switches[i]);
-#ifdef HAS_ASAN
+#if ASAN
         ck_assert(__asan_address_is_poisoned(stale.ptr)); /* any use would be reported */
 #else
         (void)stale;

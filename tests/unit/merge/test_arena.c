@@ -178,7 +178,7 @@ START_TEST(an_array_too_large_ends_the_program)
 }
 END_TEST
 
-#ifdef ARENA_POISONS
+#if ASAN
 static void read_after_rewind(void)
 {
     struct arena arena;
@@ -233,7 +233,7 @@ int main(void)
     tcase_add_test(tcase, rewind_gives_up_what_came_after);
     tcase_add_test(tcase, room_is_of_the_region);
     tcase_add_test(tcase, an_array_too_large_ends_the_program);
-#ifdef ARENA_POISONS
+#if ASAN
     tcase_add_test(tcase, sanitizer_sees_what_is_not_given_out);
 #endif
     suite_add_tcase(suite, tcase);
