@@ -6,6 +6,8 @@
  */
 #include "frame/chain.h"
 
+#include "frame/spent.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -36,10 +38,10 @@ static struct chain_block *block_new(struct chain_store *store, size_t capacity)
     return block;
 }
 
-static void block_free(struct chain_block *block)
+static void block_free(struct charge *charge, struct chain_block *block)
 {
     if (block->store == NULL || !block->store->put(block->store, block)) {
-        free(block);
+        spent_free(charge, block, held(block));
     }
 }
 
@@ -80,7 +82,7 @@ void chain_init(struct chain *chain, struct charge *charge)
 void chain_fini(struct chain *chain)
 {
     while (chain->first != NULL) {
-        block_free(unlink_first(chain));
+        block_free(chain->charge, unlink_first(chain));
     }
 }
 
@@ -177,7 +179,7 @@ void chain_drop(struct chain *chain, size_t len)
     while (len > 0) {
         len -= drop_in_first(chain, len);
         if (chain->first->len == 0) {
-            block_free(unlink_first(chain));
+            block_free(chain->charge, unlink_first(chain));
         }
     }
 }

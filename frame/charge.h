@@ -25,7 +25,7 @@ enum charge_kind {
     CHARGE_REGION,   /* blocks of regions, by capacity */
     CHARGE_RESPONSE, /* response buffers, by capacity */
     CHARGE_WIRE,     /* HTTP/2 and TLS buffers, by capacity */
-    CHARGE_CACHE,    /* blocks of regions that wait for the next query */
+    CHARGE_CACHE,    /* blocks that wait for the next query, or to be given back */
     CHARGE_CATALOG,  /* schema objects */
     CHARGE_KINDS,
 };
@@ -34,9 +34,12 @@ enum charge_kind {
     ((size_t)64 << 10) /* by which the shared number may be ahead, twice at most                   \
                         */
 
+struct spent;
+
 struct charge {
     struct charge *parent;      /* borrow: outlives this one; NULL at the top */
     atomic_size_t *shared;      /* borrow: outlives it; of a top only; NULL: nobody is told */
+    struct spent *spent;        /* borrow: likewise; takes what is large in the end (spent.h) */
     size_t told;                /* this one's part of the shared number */
     size_t bytes[CHARGE_KINDS]; /* held now */
     size_t count[CHARGE_KINDS]; /* objects alive */

@@ -9,6 +9,7 @@
 #include "frame/msg.h"
 
 #include "frame/envelope.h"
+#include "frame/spent.h"
 
 #include <assert.h>
 #include <stdalign.h>
@@ -159,5 +160,5 @@ void msg_release(struct msg **msg)
     if (poison_released) {
         overwrite(released);
     }
-    free(released);
+    spent_free(released->charge, released, released->capacity);
 }

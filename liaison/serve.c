@@ -12,6 +12,7 @@
 #include "liaison/edge/edge.h"
 #include "liaison/machine.h"
 #include "liaison/own.h"
+#include "liaison/spent_turns.h"
 
 #include <event2/event.h>
 
@@ -38,6 +39,7 @@ struct liaison {
     struct metrics *metrics;       /* own */
     struct loop *loop;             /* own: the edge's, run by the main thread */
     struct charge edge_charge;
+    struct spent_turns edge_spent;
     struct budget budget;
     size_t executor_count;
     struct executor **executors; /* own */
@@ -237,6 +239,7 @@ static bool start(struct liaison *liaison, struct error *err)
     liaison->metrics = metrics_new();
     open_budget(liaison);
     liaison->loop = loop_new("edge");
+    spent_turns_begin(&liaison->edge_spent, &liaison->edge_charge, liaison->loop);
     mask_signals(SIG_BLOCK);
     open_executors(liaison);
     if (!open_control(liaison, err) || !control_start(liaison->control, err)) {
@@ -278,6 +281,7 @@ static void stop(struct liaison *liaison)
     forget_signals(liaison);
     loop_timer_fini(&liaison->timer);
     loop_free(&liaison->loop);
+    spent_turns_end(&liaison->edge_spent);
     control_close(&liaison->control);
     budget_fini(&liaison->budget);
     metrics_free(&liaison->metrics);

@@ -5,6 +5,8 @@
  */
 #include "merge/arena.h"
 
+#include "frame/spent.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -75,23 +77,25 @@ static struct arena_block *block_new(struct arena_cache *cache, size_t size)
     return take_cached(cache, (size_t)level);
 }
 
-static void block_free(struct arena_cache *cache, struct arena_block *block)
+/* `charge` is whose it was. */
+static void block_free(struct arena_cache *cache, struct charge *charge, struct arena_block *block)
 {
     const struct arena_cache *mapped = mapper(cache, block->size);
-    ASAN_UNPOISON(block->bytes, block->size - sizeof *block);
+    const size_t size = block->size;
+    ASAN_UNPOISON(block->bytes, size - sizeof *block);
     if (mapped != NULL) {
-        mapped->unmap(block, block->size);
+        mapped->unmap(block, size);
     } else {
-        free(block);
+        spent_free(charge, block, size);
     }
 }
 
-static void block_drop(struct arena_cache *cache, struct arena_block *block)
+static void block_drop(struct arena_cache *cache, struct charge *charge, struct arena_block *block)
 {
     ASAN_POISON(block->bytes, block->size - sizeof *block);
     int level = level_of(block->size);
     if (level < 0 || cache == NULL || cache->bytes + block->size > cache->limit) {
-        block_free(cache, block);
+        block_free(cache, charge, block);
         return;
     }
     block->next = cache->blocks[level];
@@ -118,17 +122,7 @@ static void pop_block(struct arena *arena)
     struct arena_block *block = arena->blocks;
     arena->blocks = block->next;
     resize(arena, arena->capacity - block->size);
-    block_drop(arena->cache, block);
-}
-
-bool arena_give_back(struct arena *arena)
-{
-    if (arena->blocks != NULL) {
-        pop_block(arena);
-    }
-    arena->at = NULL;
-    arena->end = NULL;
-    return arena->blocks != NULL;
+    block_drop(arena->cache, arena->charge, block);
 }
 
 void arena_fini(struct arena *arena)
@@ -144,7 +138,7 @@ void arena_cache_fini(struct arena_cache *cache)
 {
     for (size_t level = 0; level < ARENA_BLOCK_LEVELS; level++) {
         while (cache->blocks[level] != NULL) {
-            block_free(cache, take_cached(cache, level));
+            block_free(cache, cache->charge, take_cached(cache, level));
         }
     }
 }

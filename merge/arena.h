@@ -62,9 +62,6 @@ void arena_init(struct arena *arena, size_t budget, struct arena_cache *cache,
                 struct charge *charge);
 /* Gives all blocks back to the cache or the heap. A zeroed arena is fine. */
 void arena_fini(struct arena *arena);
-/* Gives one block back: true while there is more. Nothing else may be done with the region then but
- * arena_fini, which gives back all at once: of hundreds of megabytes that takes long. */
-bool arena_give_back(struct arena *arena);
 void arena_cache_fini(struct arena_cache *cache);
 
 /* Uninitialised memory, never NULL; align is a power of two of at most 64. */

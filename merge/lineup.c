@@ -108,19 +108,9 @@ bool lineup_keep(struct lineup *lineup, struct source *source, struct error *err
            bind(lineup, source, err);
 }
 
-bool lineup_unpin_one(struct lineup *lineup)
-{
-    for (size_t i = lineup->count; i-- > 0;) {
-        if (lineup->sources[i]->msg != NULL) {
-            source_unpin(lineup->sources[i], lineup->arena->charge);
-            return true;
-        }
-    }
-    return false;
-}
-
 void lineup_unpin(struct lineup *lineup)
 {
-    while (lineup_unpin_one(lineup)) {
+    for (size_t i = 0; i < lineup->count; i++) {
+        source_unpin(lineup->sources[i], lineup->arena->charge);
     }
 }

@@ -49,8 +49,6 @@ static inline bool lineup_advance(struct lineup *lineup, size_t count)
 struct source *lineup_lone(const struct lineup *lineup);
 /* Goes on with copies of them; its message may go. */
 bool lineup_keep(struct lineup *lineup, struct source *source, struct error *err) MUST_CHECK;
-/* Drops the last pin that is held; false: none is. A large message takes milliseconds to free. */
-bool lineup_unpin_one(struct lineup *lineup);
 /* Drops all pins. */
 void lineup_unpin(struct lineup *lineup);
 /* Says which frame an error is about; returns false. */

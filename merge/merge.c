@@ -297,44 +297,37 @@ static enum merge_state end_feed(struct merge *merge)
     return MERGE_FED;
 }
 
-/* Nothing is read any more: what is pinned goes, one message in a call. */
-static enum merge_state finish(struct merge *merge)
+/* Nothing is read any more. */
+static enum merge_state finish(struct merge *merge, enum merge_state state)
 {
-    return lineup_unpin_one(&merge->lineup) ? MERGE_MORE : merge->state;
-}
-
-static enum merge_state begin_to_finish(struct merge *merge, enum merge_state state)
-{
+    lineup_unpin(&merge->lineup);
     merge->state = state;
-    if (state == MERGE_FAILED) {
-        lineup_unpin(&merge->lineup); /* err is told now */
-    }
-    return finish(merge);
+    return state;
 }
 
 enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, struct error *err)
 {
     if (merge->state != MERGE_MORE) {
-        return finish(merge);
+        return merge->state;
     }
     if (!merge->begun && !begin(merge, sink, err)) {
-        return begin_to_finish(merge, MERGE_FAILED);
+        return finish(merge, MERGE_FAILED);
     }
     merge->tidied = false;
     for (size_t left = rows, work; left > 0; progress_spend(&left, work)) {
         if (pipeline_is_full(&merge->pipeline)) {
-            return begin_to_finish(merge, MERGE_DONE);
+            return finish(merge, MERGE_DONE);
         }
         switch (step(merge, left, &work, err)) {
         case STAGE_MORE:
             break;
         case STAGE_DONE:
-            return merge->expects ? end_feed(merge) : begin_to_finish(merge, MERGE_DONE);
+            return merge->expects ? end_feed(merge) : finish(merge, MERGE_DONE);
         case STAGE_FAILED:
-            return begin_to_finish(merge, MERGE_FAILED);
+            return finish(merge, MERGE_FAILED);
         }
         if (!feed_fits(&merge->feed, err)) {
-            return begin_to_finish(merge, MERGE_FAILED);
+            return finish(merge, MERGE_FAILED);
         }
     }
     return MERGE_MORE;
@@ -343,16 +336,6 @@ enum merge_state merge_run(struct merge *merge, struct sink *sink, size_t rows, 
 struct merge_counts merge_count(const struct merge *merge)
 {
     return pipeline_count(&merge->pipeline, merge->plan);
-}
-
-bool merge_give_back(struct merge *merge)
-{
-    feed_fini(&merge->feed);
-    if (lineup_unpin_one(&merge->lineup)) {
-        return true;
-    }
-    merge->lineup.count = 0; /* the sources lie among what goes now */
-    return arena_give_back(&merge->frames);
 }
 
 void merge_close(struct merge **merge)

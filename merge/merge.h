@@ -73,8 +73,5 @@ struct merge_counts {
 };
 struct merge_counts merge_count(const struct merge *merge);
 
-/* Gives back one thing that it holds, a message or a block of memory: true while there is more.
- * Nothing else may be asked of it then but to be closed. */
-bool merge_give_back(struct merge *merge);
 /* Gives back all that it holds. */
 void merge_close(struct merge **merge);

@@ -71,7 +71,9 @@ void edge_survey(struct edge *edge,
 static void publish(struct edge *edge)
 {
     metrics_charge(edge->shard, edge->setup.charge);
-    metrics_live(edge->shard, METRIC_CHARGED_CACHE, block_pool_bytes(&edge->setup.budget->blocks));
+    metrics_live(edge->shard, METRIC_CHARGED_CACHE,
+                 edge->setup.charge->bytes[CHARGE_CACHE] +
+                     block_pool_bytes(&edge->setup.budget->blocks));
     metrics_live(edge->shard, METRIC_LIVE_EXCHANGES, server_live(edge->server).exchanges);
 }
 

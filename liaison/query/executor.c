@@ -7,6 +7,7 @@
 #include "liaison/query/query.h"
 #include "liaison/query/shares.h"
 #include "liaison/query/survey.h"
+#include "liaison/spent_turns.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct executor {
     pthread_t thread;
     struct charge charge;
     struct arena_cache cache;
+    struct spent_turns spent;
     struct metrics_shard *shard; /* borrow: metrics */
     struct loop_timer publish;
     struct loop_task stop;
@@ -253,6 +255,7 @@ struct executor *executor_open(const struct executor_setup *setup)
     executor->charge.shared = &setup->budget->held;
     executor->cache.limit = part < CACHE_LIMIT ? part : CACHE_LIMIT;
     executor->cache.charge = &executor->charge;
+    spent_turns_begin(&executor->spent, &executor->charge, executor->loop);
     shares_init(&executor->shares, executor->loop);
     open_peers(executor);
     executor->shard = metrics_shard(setup->metrics);
@@ -293,6 +296,7 @@ void executor_close(struct executor **executor)
     loop_post(closed->loop, &closed->stop);
     pthread_join(closed->thread, NULL);
     loop_free(&closed->loop);
+    spent_turns_end(&closed->spent);
     world_release(&closed->world);
     arena_cache_fini(&closed->cache);
     peers_fini(&closed->peers);

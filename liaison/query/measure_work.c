@@ -331,22 +331,12 @@ static void answered(struct work *work, const struct error *failed)
     }
 }
 
-static bool close_merge(struct work *work)
+static void close_merge(struct work *work)
 {
     struct measure *measure = measure_of(work);
     if (measure->merge != NULL) {
-        if (!merge_give_back(measure->merge)) {
-            merge_close(&measure->merge);
-        }
-        return true;
+        end_merge(measure);
     }
-    if (measure->merged.blocks == NULL) {
-        return false;
-    }
-    if (!arena_give_back(&measure->merged)) {
-        arena_fini(&measure->merged);
-    }
-    return true;
 }
 
 const struct work_ops measure_work_ops = {

@@ -17,8 +17,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define AT_ONCE ((size_t)4 << 20) /* of what is given back when a query ends */
-
 enum query_state {
     QUERY_WAITING,  /* for nodes or a revision of the schema; its gate has a timer */
     QUERY_PLANNING, /* for nothing: bytes → plan */
@@ -84,60 +82,21 @@ static void free_query(void *object)
     free(query);
 }
 
-/* One thing of what it holds, which may take a millisecond; false: there is no more. */
-static bool give_back_one(struct query *query)
+/* Nothing happens to it any more. What is large goes by turns (frame/spent.h). */
+static void give_back(struct query *query)
 {
-    struct work *work = query->work; /* in the region's first block, which goes last */
-    if (work->ops->close != NULL && work->ops->close(work)) {
-        return true;
-    }
-    if (query->chain.first != NULL) {
-        struct chain block;
-        chain_init(&block, &query->charge);
-        chain_shift(&query->chain, &block);
-        chain_fini(&block);
-        return true;
-    }
-    return arena_give_back(&query->arena);
-}
-
-static void end_giving_back(struct query *query)
-{
-    arena_fini(&query->arena);
-    loop_reap(loop_of(query), query, free_query);
-}
-
-/* What is large is given back by turns. */
-static void give_back(struct loop_task *task)
-{
-    struct query *query = (struct query *)((char *)task - offsetof(struct query, turn));
-    bool more;
-    do {
-        more = give_back_one(query);
-    } while (more && !executor_share_is_over(query->executor));
-    if (more) {
-        executor_queue(query->executor, task);
-    } else {
-        end_giving_back(query);
-    }
-}
-
-/* Nothing happens to it any more. */
-static void begin_to_give_back(struct query *query)
-{
+    struct work *work = query->work; /* in the region, which goes last */
     round_close(&query->round);
     msg_release(&query->bytes);
     world_release(&query->world);
     gate_close(&query->gate);
     executor_unqueue(query->executor, &query->turn);
-    query->turn.run = give_back;
-    if (query->charge.total > AT_ONCE) {
-        executor_queue(query->executor, &query->turn);
-        return;
+    if (work->ops->close != NULL) {
+        work->ops->close(work);
     }
-    while (give_back_one(query)) {
-    }
-    end_giving_back(query);
+    chain_fini(&query->chain);
+    arena_fini(&query->arena);
+    loop_reap(loop_of(query), query, free_query);
 }
 
 /* A name that was cut may end within a character, and a node's text may hold anything. */
@@ -172,7 +131,7 @@ static void leave(struct query *query, const struct error *err, bool err_is_stat
     };
     account_end(query->work, executor_setup(query->executor), &account);
     job->query = NULL;
-    begin_to_give_back(query);
+    give_back(query);
     executor_job_ended(query->executor, job);
     loop_post(job->edge, &job->done); /* carries the query's count */
 }

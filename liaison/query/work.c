@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/work.h"
 
+#include "frame/spent.h"
 #include "liaison/query/executor.h"
 
 struct work *work_new(const struct work_ops *ops, struct arena *arena)
@@ -26,7 +27,14 @@ static bool process_has_room(const struct work *work, size_t more)
     }
     arena_cache_fini(executor_cache(work->executor));
     block_pool_drain(&executor_setup(work->executor)->budget->blocks);
-    return budget_room(budget, work->charge, more);
+    struct spent *spent = executor_charge(work->executor)->spent;
+    while (!budget_room(budget, work->charge, more)) {
+        if (spent->first == NULL) {
+            return false;
+        }
+        spent_give_back(spent);
+    }
+    return true;
 }
 
 static bool refuse_crowded(struct work *work, size_t more, struct error *err)

@@ -53,9 +53,8 @@ struct work_ops {
      * asked, from open on. */
     enum merge_state (*turn)(struct work *work, struct error *err);
     void (*wrap)(const struct work *work, struct error *err);
-    /* Gives back one thing that it holds besides the region; false: there is none. NULL: likewise.
-     */
-    bool (*close)(struct work *work);
+    /* Gives back what it holds besides the region. NULL: nothing. */
+    void (*close)(struct work *work);
 };
 
 struct work {

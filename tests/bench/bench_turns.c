@@ -12,6 +12,7 @@
  *     one key     1,000,000 rows of one time from each of two nodes, which have to be compared
  *     rows        1,000,000 rows
  */
+#include "frame/spent.h"
 #include "merge/merge.h"
 #include "tests/bench/held.h"
 #include "tests/support/frame_builder.h"
@@ -20,10 +21,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define SHARE_NS 4000000
-#define STEPS    4096 /* of merge_take, as the liaison gives it */
-#define ROWS     512  /* of merge_run, likewise */
-#define RUNS     5
+#define SHARE_NS  4000000
+#define STEPS     4096 /* of merge_take, as the liaison gives it */
+#define ROWS      512  /* of merge_run, likewise */
+#define RUNS      5
+#define MAP_BYTES (192 << 10) /* larger blocks are mapped one by one, likewise */
 
 struct workload {
     const char *name;
@@ -192,9 +194,25 @@ static void give(struct merge *merge, struct counter *counter, struct figures *f
     }
 }
 
+static void on_some(struct spent *spent)
+{
+    (void)spent;
+}
+
+static void give_back(struct spent *spent, struct figures *figures)
+{
+    bool more = true;
+    while (more) {
+        const uint64_t before = now();
+        more = spent_give_back(spent);
+        note(figures, before);
+    }
+}
+
 static void run(const struct workload *work, struct msg *const *answers, struct figures *in,
                 struct figures *out, struct figures *end, struct held *held)
 {
+    struct spent *spent = held->charge.spent;
     static const struct plan_tag key = {{(const uint8_t *)"f", 1}, {(const uint8_t *)"a", 1}};
     const struct plan plan = {
         .group_count = 1,
@@ -220,6 +238,7 @@ static void run(const struct workload *work, struct msg *const *answers, struct 
     merge_close(&merge);
     arena_fini(&arena);
     note(end, end->began);
+    give_back(spent, end);
     if (counter.rows != work->rows) {
         fprintf(stderr, "%s: %zu rows came out\n", work->name, counter.rows);
         exit(EXIT_FAILURE);
@@ -239,6 +258,8 @@ static void print(const struct workload *work)
     size_t bytes = 0;
     struct held held;
     held_begin(&held);
+    struct spent spent = {.charge = &held.charge, .on_some = on_some};
+    held.charge.spent = &spent;
     struct figures best[3] = {{UINT64_MAX, UINT64_MAX, UINT64_MAX, 0},
                               {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0},
                               {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0}};
@@ -258,16 +279,18 @@ static void print(const struct workload *work)
     }
     printf(
         "%-9s %7zu rows %5.1f MB  taken in %6.1f ms, longest step %5.2f ms, turn %5.2f ms  given "
-        "out %6.1f ms, step %5.2f ms, turn %5.2f ms  freed %5.2f ms  "
+        "out %6.1f ms, step %5.2f ms, turn %5.2f ms  freed %5.2f ms, "
+        "step %5.2f ms  "
         "held/charged %.3f\n",
         work->name, work->nodes * work->rows, (double)bytes / 1e6, (double)best[0].total / 1e6,
         (double)best[0].step / 1e6, (double)best[0].share / 1e6, (double)best[1].total / 1e6,
         (double)best[1].step / 1e6, (double)best[1].share / 1e6, (double)best[2].total / 1e6,
-        held.worst);
+        (double)best[2].step / 1e6, held.worst);
 }
 
 int main(int argc, char **argv)
 {
+    mallopt(M_MMAP_THRESHOLD, MAP_BYTES);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         if (argc < 2 || strcmp(argv[1], workloads[i].name) == 0) {
             print(&workloads[i]);

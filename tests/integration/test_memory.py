@@ -41,6 +41,7 @@ class Memory:
 
     def __init__(self, liaison):
         self.liaison = liaison
+        time.sleep(0.7)     # threads tell their figures twice a second
         self.base = self.resident()
         self.idle = self.figures()
 
