@@ -8,6 +8,7 @@
 #include "liaison/option_value.h"
 #include "liaison/own.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,17 @@ const char *option_row_flag(const struct option_row *row, char name[OPTION_FLAG_
         name[i] = (char)(row->field[i] == '_' ? '-' : row->field[i]);
     }
     name[i] = '\0';
+    return name;
+}
+
+const char *option_row_variable(const struct option_row *row, char name[OPTION_FLAG_SIZE])
+{
+    size_t used = sizeof OPTION_VARIABLE_PREFIX - 1;
+    memcpy(name, OPTION_VARIABLE_PREFIX, used);
+    for (size_t i = 0; row->field[i] != '\0' && used < OPTION_FLAG_SIZE - 1; i++) {
+        name[used++] = (char)(toupper)((unsigned char)row->field[i]);
+    }
+    name[used] = '\0';
     return name;
 }
 

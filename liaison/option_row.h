@@ -42,9 +42,12 @@ const struct option_row *option_row_of_variable(const char *name, size_t len);
 /* The row whose flag is spelt most like this, or NULL when none is close. */
 const struct option_row *option_row_nearest(const char *name);
 
-#define OPTION_FLAG_SIZE 64
+#define OPTION_FLAG_SIZE       64
+#define OPTION_VARIABLE_PREFIX "BYDB_"
 /* "dst_slow_query" as "dst-slow-query", in the caller's buffer. */
 const char *option_row_flag(const struct option_row *row, char name[OPTION_FLAG_SIZE]);
+/* "dst_slow_query" as "BYDB_DST_SLOW_QUERY", likewise. */
+const char *option_row_variable(const struct option_row *row, char name[OPTION_FLAG_SIZE]);
 /* What a value looks like in the help ("duration"), and in errors ("a duration such as …"). */
 const char *option_row_form(const struct option_row *row);
 const char *option_row_expected(const struct option_row *row);

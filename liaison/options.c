@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The two places a value can come from besides its default, and what is said about flags whose
- * function is not built yet.
+ * function is not built yet, and about variables that belong to no flag.
  */
 #include "liaison/options.h"
 
@@ -11,11 +11,14 @@
 #include "liaison/own.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+
+#define PREFIX_LEN strlen(OPTION_VARIABLE_PREFIX)
 
 static bool is_ignored(const char *name)
 {
@@ -156,14 +159,62 @@ static bool read_arguments(struct arguments *arguments, struct error *err)
     return true;
 }
 
+/* What Kubernetes sets for a service that is called bydb-…: BYDB_LIAISON_SERVICE_HOST=…,
+ * BYDB_LIAISON_PORT=tcp://…, BYDB_LIAISON_PORT_17912_TCP=… and their like. */
+static bool is_service_link(const char *variable)
+{
+    static const char *const parts[] = {"_SERVICE_HOST=", "_SERVICE_PORT", "=tcp://", "_TCP"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strstr(variable, parts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "BYDB_STREAM_ROOT_PATH" as "stream-root-path". */
+static const char *flag_of(const char *variable, size_t len, char flag[OPTION_FLAG_SIZE])
+{
+    size_t used = 0;
+    for (size_t i = PREFIX_LEN; i < len && used < OPTION_FLAG_SIZE - 1; i++) {
+        flag[used++] = (char)(variable[i] == '_' ? '-' : (tolower)((unsigned char)variable[i]));
+    }
+    flag[used] = '\0';
+    return flag;
+}
+
+/* A slip in a flag ends the start; one in a variable may be a setting of another program. */
+static void warn_of_variable(struct options *options, const char *variable, size_t len)
+{
+    static const char poison[] = "BYDB_POISON_RELEASED="; /* read by main */
+    char flag[OPTION_FLAG_SIZE];
+    char meant[OPTION_FLAG_SIZE];
+    char text[256];
+    if (is_ignored(flag_of(variable, len, flag)) || is_service_link(variable) ||
+        strncmp(variable, poison, strlen(poison)) == 0) {
+        return;
+    }
+    const struct option_row *nearest = option_row_nearest(flag);
+    const int written = snprintf(
+        text, sizeof text, "%.*s belongs to no flag and does nothing; %s%s", (int)MIN(len, 100),
+        variable, nearest == NULL ? "--help lists all flags" : "did you mean ",
+        nearest == NULL ? "" : option_row_variable(nearest, meant));
+    option_value_list_add(&options->warnings, text, (size_t)written);
+}
+
 static bool read_variable(struct arguments *arguments, const char *variable, struct error *err)
 {
     const size_t len = strcspn(variable, "=");
-    if (strncmp(variable, "BYDB_", 5) != 0 || variable[len] == '\0' || variable[len + 1] == '\0') {
+    if (strncmp(variable, OPTION_VARIABLE_PREFIX, PREFIX_LEN) != 0 || variable[len] == '\0' ||
+        variable[len + 1] == '\0') {
         return true; /* an empty variable is as good as none, as in Go */
     }
-    const struct option_row *row = option_row_of_variable(variable + 5, len - 5);
-    if (row == NULL || arguments->given[row_index(row)]) {
+    const struct option_row *row = option_row_of_variable(variable + PREFIX_LEN, len - PREFIX_LEN);
+    if (row == NULL) {
+        warn_of_variable(arguments->options, variable, len);
+        return true;
+    }
+    if (arguments->given[row_index(row)]) {
         return true;
     }
     char source[80];

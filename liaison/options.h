@@ -50,7 +50,7 @@ struct options { /* in the table's order: NOLINT(clang-analyzer-optin.performanc
 
     bool help_wanted;            /* -h, --help: print options_help and end */
     bool version_wanted;         /* -v, --version */
-    struct option_list warnings; /* for the log: flags that were set but do nothing yet */
+    struct option_list warnings; /* for the log: what was set but does nothing */
 };
 
 /* Reads and checks everything. False: err names the flag, the value and what is expected; the

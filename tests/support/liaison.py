@@ -31,7 +31,8 @@ class Liaison:
         command = [binary(), "--node-discovery-mode=file", f"--node-discovery-file-path={discovery}",
                    "--grpc-host=127.0.0.1", "--grpc-port=0", "--observability-listener-addr=127.0.0.1:0",
                    f"--ports-file={self._ports_file}", f"--executors={executors}", *options]
-        self.process = Process(command, env={**os.environ, "BYDB_POISON_RELEASED": "1", **(env or {})})
+        others = {name: value for name, value in os.environ.items() if not name.startswith("BYDB_")}
+        self.process = Process(command, env={**others, "BYDB_POISON_RELEASED": "1", **(env or {})})
         self._ports = None
 
     # ------------------------------------------------------------- addresses

@@ -213,6 +213,41 @@ START_TEST(what_is_not_built_says_so)
 }
 END_TEST
 
+START_TEST(variables_that_belong_to_no_flag_are_told)
+{
+    static const struct {
+        const char *variable;
+        const char *warning; /* NULL: none */
+    } rows[] = {
+        {"BYDB_GRPC_PROT=1",
+         "BYDB_GRPC_PROT belongs to no flag and does nothing; did you mean BYDB_GRPC_PORT"},
+        {"BYDB_MEASURE_FRAME_VERSION=3,4", "BYDB_MEASURE_FRAME_VERSION belongs to no flag and does "
+                                           "nothing; did you mean BYDB_MEASURE_FRAME_VERSIONS"},
+        {"BYDB_ZZZZZZZZ=1", "BYDB_ZZZZZZZZ belongs to no flag and does nothing; --help lists all "
+                            "flags"},
+        {"BYDB_GRPC_PROT=", NULL},
+        {"GRPC_PROT=1", NULL},
+        {"bydb_grpc_prot=1", NULL}, /* not one of ours */
+        {"BYDB_GRPC_PORT=1", NULL},
+        {"BYDB_LIAISON_SERVER_HTTP_PORT=1", NULL}, /* the Go liaison's */
+        {"BYDB_STREAM_ROOT_PATH=/x", NULL},        /* likewise, by its prefix */
+        {"BYDB_POISON_RELEASED=1", NULL},
+        {"BYDB_LIAISON_SERVICE_HOST=10.0.0.1", NULL},
+        {"BYDB_LIAISON_SERVICE_PORT_GRPC=17912", NULL},
+        {"BYDB_LIAISON_PORT=tcp://10.0.0.1:17912", NULL},
+        {"BYDB_LIAISON_PORT_17912_TCP_ADDR=10.0.0.1", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(read_words("", rows[i].variable), "%s", err.text);
+        ck_assert_msg(options.warnings.count == (rows[i].warning != NULL), "%s", rows[i].variable);
+        if (rows[i].warning != NULL) {
+            ck_assert_str_eq(options.warnings.items[0], rows[i].warning);
+        }
+        options_fini(&options);
+    }
+}
+END_TEST
+
 START_TEST(files_that_nothing_uses_are_told)
 {
     static const char *const lines[] = {"--cert-file=/c", "--data-client-ca-cert=/c",
@@ -289,6 +324,7 @@ int main(void)
     tcase_add_test(tcase, texts_of_refusals);
     tcase_add_test(tcase, command_lines_of_the_go_liaison_start);
     tcase_add_test(tcase, what_is_not_built_says_so);
+    tcase_add_test(tcase, variables_that_belong_to_no_flag_are_told);
     tcase_add_test(tcase, files_that_nothing_uses_are_told);
     tcase_add_test(tcase, own_name);
     tcase_add_test(tcase, help_is_made_of_the_table);
