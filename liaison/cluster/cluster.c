@@ -185,7 +185,8 @@ static bool no_node(const struct cluster *cluster, struct error *why)
                          discovery_error(cluster->discovery)->text);
     }
     if (places == 0) {
-        return error_set(why, ERROR_UNAVAILABLE, "%s lists no nodes", source);
+        return error_set(why, ERROR_UNAVAILABLE, "%s lists no nodes: expected one at least%s",
+                         source, is_file ? " below the key nodes, with its grpc_address" : "");
     }
     const struct place *first = discovery_at(cluster->discovery, 0);
     return error_set(

@@ -19,7 +19,8 @@ struct discovery {
     struct file_watch *watch;  /* own; NULL but in mode file */
     struct discovery_dns *dns; /* own; NULL but in mode dns */
     struct loop_timer tick;
-    struct error why; /* of the last reading */
+    struct error why;     /* of the last reading */
+    struct error unknown; /* a key of the file; the log has been told */
     size_t count;
     struct place **places; /* own, in the source's order */
 };
@@ -80,6 +81,17 @@ static void follow(struct discovery *discovery, const struct discovery_file *fil
     }
 }
 
+/* Once, though the file is read again and again. */
+static void tell_unknown(struct discovery *discovery, const struct discovery_file *file)
+{
+    if (file->unknown.code != ERROR_NONE &&
+        strcmp(file->unknown.text, discovery->unknown.text) != 0) {
+        log_warn(discovery->setup.log, MODULE,
+                 "the list of nodes has a key that means nothing; error=%s", file->unknown.text);
+    }
+    discovery->unknown = file->unknown;
+}
+
 static void reload(struct discovery *discovery)
 {
     struct discovery_file file;
@@ -91,6 +103,7 @@ static void reload(struct discovery *discovery)
         return;
     }
     discovery->why = (struct error){0};
+    tell_unknown(discovery, &file);
     follow(discovery, &file);
     discovery_file_fini(&file);
 }

@@ -32,6 +32,33 @@ static yaml_node_t *value_of(yaml_document_t *document, const yaml_node_t *mappi
     return NULL;
 }
 
+#define ENTRY_KEYS "name, grpc_address, tls_enabled and ca_cert_path"
+
+static bool is_entry_key(const char *key)
+{
+    static const char *const known[] = {"name", "grpc_address", "tls_enabled", "ca_cert_path"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(key, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first key of an entry that means nothing to us, or NULL. */
+static const yaml_node_t *unknown_key(yaml_document_t *document, const yaml_node_t *mapping)
+{
+    for (const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+         pair < mapping->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *name = yaml_document_get_node(document, pair->key);
+        if (name->type == YAML_SCALAR_NODE &&
+            !is_entry_key((const char *)name->data.scalar.value)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 static bool is_null(const yaml_node_t *node)
 {
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
@@ -54,6 +81,21 @@ static bool wrong_type(const yaml_node_t *node, const char *key, const char *exp
 {
     return error_set(err, ERROR_INVALID_ARGUMENT, "failed to parse YAML: line %zu: %s is not %s",
                      node->start_mark.line + 1, key, expected);
+}
+
+/* Keys, but not the one that lists: whatever it is, it does not say that there are no nodes. */
+static bool no_list(yaml_document_t *document, const yaml_node_t *root, struct error *err)
+{
+    const yaml_node_pair_t *first = root->data.mapping.pairs.start;
+    if (first == root->data.mapping.pairs.top) {
+        return true;
+    }
+    const yaml_node_t *name = yaml_document_get_node(document, first->key);
+    return error_set(err, ERROR_INVALID_ARGUMENT,
+                     "failed to parse YAML: line %zu: key %.100s found, expected nodes, with a "
+                     "list of entries with " ENTRY_KEYS,
+                     name->start_mark.line + 1,
+                     name->type == YAML_SCALAR_NODE ? (const char *)name->data.scalar.value : "?");
 }
 
 static bool read_text(yaml_document_t *document, const yaml_node_t *mapping, const char *key,
@@ -112,6 +154,26 @@ static bool check_entry(const struct discovery_entry *entry, size_t index, struc
     return true;
 }
 
+/* One slip in a required key is two faults: the one that lacks and the one that means nothing. */
+static void note_unknown(struct discovery_file *file, yaml_document_t *document,
+                         const yaml_node_t *entry, struct error *failed)
+{
+    const yaml_node_t *key = unknown_key(document, entry);
+    if (key == NULL) {
+        return;
+    }
+    struct error unknown;
+    error_set(&unknown, ERROR_INVALID_ARGUMENT,
+              "line %zu: key %.100s found, expected " ENTRY_KEYS " only", key->start_mark.line + 1,
+              (const char *)key->data.scalar.value);
+    if (failed != NULL) {
+        const struct error lacks = *failed;
+        error_set(failed, lacks.code, "%s; %s", lacks.text, unknown.text);
+    } else if (file->unknown.code == ERROR_NONE) {
+        file->unknown = unknown;
+    }
+}
+
 static bool is_listed(const struct discovery_file *file, const char *address)
 {
     for (size_t i = 0; i < file->count; i++) {
@@ -134,6 +196,7 @@ static bool read_entry(struct discovery_file *file, yaml_document_t *document,
                       read_text(document, node, "ca_cert_path", &entry.ca_path, err) &&
                       read_bool(document, node, "tls_enabled", &entry.tls, err) &&
                       check_entry(&entry, index, err);
+    note_unknown(file, document, node, good ? NULL : err);
     if (!good || is_listed(file, entry.address)) {
         entry_fini(&entry);
         return good;
@@ -153,6 +216,9 @@ static bool read_document(struct discovery_file *file, yaml_document_t *document
         return wrong_type(root, "the file", "a mapping with the key nodes", err);
     }
     const yaml_node_t *nodes = value_of(document, root, "nodes");
+    if (nodes == NULL) {
+        return no_list(document, root, err);
+    }
     if (is_null(nodes)) {
         return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The file of discovery mode `file`: YAML, unknown keys are ignored.
+ * The file of discovery mode `file`: YAML. Unknown keys are ignored, but told; a file that has keys
+ * and not this one is none.
  *
  *     nodes:
  *       - name: d1                          # used in texts only
@@ -23,6 +24,8 @@ struct discovery_entry {
 struct discovery_file {
     size_t count;
     struct discovery_entry *entries; /* own; in file order, each address once */
+    struct error
+        unknown; /* the first key of an entry that means nothing; code NONE: there is none */
 };
 
 /* False: err in the words of the Go liaison; nothing is left in the file. */

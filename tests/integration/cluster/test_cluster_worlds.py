@@ -318,7 +318,25 @@ def test_it_says_that_nobody_knows_schemas(nodes, watch):
 def test_an_empty_list(watch, tmp_path):
     path = tmp_path / "nodes.yaml"
     path.write_text("nodes: []\n")
-    assert "lists no nodes" in watch(path).ready()["why"]
+    assert "lists no nodes: expected one at least below the key nodes" in watch(path).ready()["why"]
+
+
+def test_keys_that_are_slips(watch, nodes, tmp_path):
+    """Another key in the place of `nodes` takes no node away; one within an entry is told once."""
+    path = tmp_path / "nodes.yaml"
+    path.write_text("node: []\n")
+    watcher = watch(path, "--node-discovery-file-fetch-interval=100ms")
+    assert "key node found, expected nodes" in watcher.ready()["why"]
+    sample = nodes("--nodes", 1)
+    address = yaml.safe_load(open(sample.discovery, encoding="utf-8"))["nodes"][0]["grpc_address"]
+    path.write_text(f"nodes:\n- grpc_address: {address}\n  tls_enable: false\n")
+    watcher.node("d1", "up")
+    time.sleep(0.4)
+    line, = watcher.log_lines("the list of nodes has a key that means nothing")
+    assert "line 3: key tls_enable found" in line["error"]
+    path.write_text("node: []\n")
+    watcher.wait_log("the list of nodes stays as it was")
+    assert watcher.ready()["ready"]
 
 
 @pytest.mark.parametrize("flags, words", [

@@ -43,7 +43,7 @@ END_TEST
 START_TEST(nothing_listed)
 {
     static const char *const empty[] = {
-        "", "# only a comment\n", "nodes:\n", "nodes: []\n", "nodes: null\n", "other: 1\n", "~\n"};
+        "", "# only a comment\n", "nodes:\n", "nodes: []\n", "nodes: null\n", "{}\n", "~\n"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         ck_assert_msg(parse(empty[i]), "\"%s\": %s", empty[i], err.text);
         ck_assert_uint_eq(file.count, 0);
@@ -84,6 +84,17 @@ START_TEST(what_is_refused)
          "node d1 at index 0 is missing required field: grpc_address"},
         {"nodes: [{name: d1, grpc_address: x:1, tls_enabled: true}]",
          "node d1 at index 0 has TLS enabled but missing ca_cert_path"},
+        {"other: 1\nmore: 2\n",
+         "failed to parse YAML: line 1: key other found, expected nodes, with a list of entries "
+         "with name, grpc_address, tls_enabled and ca_cert_path"},
+        {"# slip\nnode:\n- grpc_address: a:1\n",
+         "failed to parse YAML: line 2: key node found, expected nodes, with a list of entries "
+         "with name, grpc_address, tls_enabled and ca_cert_path"},
+        {"[a]: b\n", "failed to parse YAML: line 1: key ? found, expected nodes, with a list of "
+                     "entries with name, grpc_address, tls_enabled and ca_cert_path"},
+        {"nodes:\n- name: d1\n  address: a:1\n",
+         "node d1 at index 0 is missing required field: grpc_address; line 3: key address found, "
+         "expected name, grpc_address, tls_enabled and ca_cert_path only"},
         {"nodes: 3", "failed to parse YAML: line 1: nodes is not a list"},
         {"nodes:\n- d1\n", "failed to parse YAML: line 2: an entry of nodes is not a mapping"},
         {"- a\n", "failed to parse YAML: line 1: the file is not a mapping with the key nodes"},
@@ -98,6 +109,22 @@ START_TEST(what_is_refused)
         ck_assert_uint_eq(file.count, 0);
         ck_assert_ptr_null(file.entries);
     }
+}
+END_TEST
+
+/* A slip such as tls_enable would be clear text without a word. */
+START_TEST(unknown_keys_are_told)
+{
+    ck_assert(parse("nodes:\n- grpc_address: a:1\n  tls_enable: true\n- grpc_address: b:1\n"
+                    "  tls: x\n"));
+    ck_assert_uint_eq(file.count, 2);
+    ck_assert_str_eq(file.unknown.text, "line 3: key tls_enable found, expected name, "
+                                        "grpc_address, tls_enabled and ca_cert_path only");
+    discovery_file_fini(&file);
+    ck_assert(parse("anchors: &a a:1\nnodes: [{grpc_address: *a, name: d1, tls_enabled: false, "
+                    "ca_cert_path: x}]\n"));
+    ck_assert_int_eq(file.unknown.code, ERROR_NONE);
+    discovery_file_fini(&file);
 }
 END_TEST
 
@@ -138,6 +165,7 @@ int main(void)
     tcase_add_test(tcase, an_address_counts_once);
     tcase_add_test(tcase, aliases_are_followed);
     tcase_add_test(tcase, what_is_refused);
+    tcase_add_test(tcase, unknown_keys_are_told);
     tcase_add_test(tcase, broken_yaml);
     tcase_add_test(tcase, files);
     suite_add_tcase(suite, tcase);
