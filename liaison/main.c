@@ -23,7 +23,8 @@ int main(int argc, char **argv)
     struct error err;
     int code = EX_USAGE;
     if (!options_read(&options, argc, argv, environ, &err)) {
-        (void)fprintf(stderr, "bydb-liaison: %s\n", err.text);
+        (void)fprintf(stderr, "bydb-liaison: %s; bydb-liaison --help explains every flag\n",
+                      err.text);
     } else if (options.help_wanted) {
         char *help = options_help();
         (void)fputs(help, stdout);

@@ -138,7 +138,7 @@ static size_t distance(const char *a, const char *b)
 
 const struct option_row *option_row_nearest(const char *name)
 {
-    char flag[OPTION_FLAG_SIZE];
+    char flag[OPTION_FLAG_SIZE] = "";
     const struct option_row *nearest = NULL;
     size_t least = strlen(name) / 3 + 1;
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -203,7 +203,7 @@ static bool store(const struct option_row *row, struct options *options, const c
     return false;
 }
 
-/* "'dns', 'file', or 'none'" */
+/* "dns, file or none" */
 static void choices_text(const char *choices, char *text, size_t size)
 {
     size_t used = 0;
@@ -213,27 +213,24 @@ static void choices_text(const char *choices, char *text, size_t size)
         at += *at == '!' ? 1 : 0;
         const int len = (int)strcspn(at, "|");
         const bool last = at[len] == '\0';
-        const char *before = count == 0 ? "" : !last ? ", " : count == 1 ? " or " : ", or ";
-        used += (size_t)snprintf(text + used, size - used, "%s'%.*s'", before, len, at);
+        const char *before = count == 0 ? "" : last ? " or " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", before, len, at);
         at += len + (last ? 0 : 1);
     }
 }
 
-static bool choice_set(const struct option_row *row, struct options *options, const char *text,
-                       struct error *err)
+static bool choice_set(const struct option_row *row, struct options *options, const char *source,
+                       const char *text, struct error *err)
 {
-    char flag[OPTION_FLAG_SIZE];
     char choices[256];
     bool later = false;
     const int index = option_value_choice(row->form, text, &later);
     if (index < 0) {
         choices_text(row->form, choices, sizeof choices);
-        return error_set(err, ERROR_INVALID_ARGUMENT, "invalid %s: %s, must be %s",
-                         option_row_flag(row, flag), text, choices);
+        return error_set(err, ERROR_INVALID_ARGUMENT, "%s=%s: expected %s", source, text, choices);
     }
     if (later) {
-        return error_set(err, ERROR_UNIMPLEMENTED, "--%s=%s is not available yet",
-                         option_row_flag(row, flag), text);
+        return error_set(err, ERROR_UNIMPLEMENTED, "%s=%s is not available yet", source, text);
     }
     *(int *)field_of(row, options) = index;
     return true;
@@ -243,7 +240,7 @@ bool option_row_set(const struct option_row *row, struct options *options, const
                     const char *text, struct error *err)
 {
     if (row->type == TYPE_ENUM) {
-        return choice_set(row, options, text, err);
+        return choice_set(row, options, source, text, err);
     }
     if (!store(row, options, text)) {
         return error_set(err, ERROR_INVALID_ARGUMENT, "%s=%s: expected %s", source, text,

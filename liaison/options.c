@@ -36,10 +36,9 @@ static bool unknown_flag(const char *name, struct error *err)
     char flag[OPTION_FLAG_SIZE];
     const struct option_row *nearest = option_row_nearest(name);
     if (nearest == NULL) {
-        return error_set(err, ERROR_INVALID_ARGUMENT, "unknown flag: --%s; --help lists them all",
-                         name);
+        return error_set(err, ERROR_INVALID_ARGUMENT, "unknown flag: --%s", name);
     }
-    return error_set(err, ERROR_INVALID_ARGUMENT, "unknown flag: --%s; did you mean --%s?", name,
+    return error_set(err, ERROR_INVALID_ARGUMENT, "unknown flag: --%s (did you mean --%s?)", name,
                      option_row_flag(nearest, flag));
 }
 
@@ -244,7 +243,8 @@ static bool check_built(struct options *options, const struct option_row *row, s
     char text[160];
     if (row->status == STATUS_REFUSES) {
         return error_set(err, ERROR_UNIMPLEMENTED,
-                         "--%s is not available yet, and going on without it would do harm",
+                         "--%s is not available yet, and going on without it would do harm: "
+                         "leave it out, and have something before the liaison do it",
                          option_row_flag(row, flag));
     }
     if (row->status == STATUS_WARNS) {

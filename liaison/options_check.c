@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Checks in the words of the Go liaison where it checks the same thing, then derives: frame
- * versions as bits, our own node name and tier.
+ * Checks what one value cannot show, then derives: frame versions as bits, our own node name and
+ * tier. Every refusal names the flag, what was found and what is expected.
  */
 #include "liaison/options_check.h"
 
 #include "frame/decode.h"
 #include "liaison/log.h"
+#include "liaison/option_row.h"
 #include "liaison/option_value.h"
 #include "liaison/own.h"
 
@@ -44,10 +45,21 @@ static bool check_numbers(const struct options *o, struct error *err)
                        (int64_t)o->schema_property_client_max_recv_msg_size, 1, INT32_MAX, err);
 }
 
+static bool refuse_duration(const char *flag, int64_t value, const char *expected,
+                            struct error *err)
+{
+    return error_set(err, ERROR_INVALID_ARGUMENT, "--%s=%gs: expected a duration %s", flag,
+                     (double)value / 1e9, expected);
+}
+
 static bool check_duration(const char *flag, int64_t value, struct error *err)
 {
-    return value >= 0 || error_set(err, ERROR_INVALID_ARGUMENT,
-                                   "--%s: a negative duration makes no sense here", flag);
+    return value >= 0 || refuse_duration(flag, value, "that is not negative", err);
+}
+
+static bool check_positive(const char *flag, int64_t value, struct error *err)
+{
+    return value > 0 || refuse_duration(flag, value, "above 0", err);
 }
 
 static bool check_durations(const struct options *o, struct error *err)
@@ -66,48 +78,52 @@ static bool check_ratios(const struct options *o, struct error *err)
 {
     if (o->grpc_buffer_memory_ratio <= 0 || o->grpc_buffer_memory_ratio > 1) {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "grpc-buffer-memory-ratio must be in range (0.0, 1.0], got %f",
+                         "--grpc-buffer-memory-ratio=%g: expected a number above 0 and up to 1",
                          o->grpc_buffer_memory_ratio);
     }
     return true;
 }
 
+static bool check_readable(const char *flag, const char *path, struct error *err)
+{
+    return access(path, R_OK) == 0 ||
+           error_set(err, ERROR_INVALID_ARGUMENT,
+                     "--%s=%s: %s: expected a file that this user may read", flag, path,
+                     strerror(errno));
+}
+
 /* TLS towards others: with a CA, and one that can be read. */
 static bool check_trust(const char *flag, bool enabled, const char *ca_path, struct error *err)
 {
+    char ca_flag[OPTION_FLAG_SIZE];
     if (!enabled) {
         return true;
     }
     if (ca_path[0] == '\0') {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "TLS is enabled (--%s-tls), but no CA certificate file was provided "
-                         "(--%s-ca-cert is required)",
-                         flag, flag);
+                         "--%s-tls without a CA: expected --%s-ca-cert, too", flag, flag);
     }
-    return access(ca_path, R_OK) == 0 ||
-           error_set(err, ERROR_INVALID_ARGUMENT, "--%s-ca-cert=%s: %s", flag, ca_path,
-                     strerror(errno));
+    (void)snprintf(ca_flag, sizeof ca_flag, "%s-ca-cert", flag);
+    return check_readable(ca_flag, ca_path, err);
 }
 
-/* What --tls serves with; `what`: "cert" or "key". */
-static bool check_own_file(bool enabled, const char *path, const char *what, struct error *err)
+/* What --tls serves with. */
+static bool check_own_file(bool enabled, const char *flag, const char *path, struct error *err)
 {
     if (!enabled) {
         return true;
     }
     if (path[0] == '\0') {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "invalid server %s file: --tls needs --%s-file", what, what);
+                         "--tls without a certificate or its key: expected --%s, too", flag);
     }
-    return access(path, R_OK) == 0 ||
-           error_set(err, ERROR_INVALID_ARGUMENT, "invalid server %s file: --%s-file=%s: %s", what,
-                     what, path, strerror(errno));
+    return check_readable(flag, path, err);
 }
 
 static bool check_tls(const struct options *o, struct error *err)
 {
-    return check_own_file(o->tls, o->cert_file, "cert", err) &&
-           check_own_file(o->tls, o->key_file, "key", err) &&
+    return check_own_file(o->tls, "cert-file", o->cert_file, err) &&
+           check_own_file(o->tls, "key-file", o->key_file, err) &&
            check_trust("data-client", o->data_client_tls, o->data_client_ca_cert, err) &&
            check_trust("schema-property-client", o->schema_property_client_tls,
                        o->schema_property_client_ca_cert, err);
@@ -115,21 +131,18 @@ static bool check_tls(const struct options *o, struct error *err)
 
 static bool check_discovery_retry(const struct options *o, struct error *err)
 {
-    const double second = 1e9;
     if (o->node_discovery_file_retry_multiplier < 1) {
-        return error_set(err, ERROR_INVALID_ARGUMENT, "retry multiplier must be >= 1.0, got %f",
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "--node-discovery-file-retry-multiplier=%g: expected a number from 1 on",
                          o->node_discovery_file_retry_multiplier);
     }
-    if (o->node_discovery_file_retry_initial_interval <= 0) {
-        return error_set(err, ERROR_INVALID_ARGUMENT, "retry initial interval must be positive");
-    }
     if (o->node_discovery_file_retry_max_interval < o->node_discovery_file_retry_initial_interval) {
-        return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "retry max interval (%gs) must be >= initial interval (%gs)",
-                         (double)o->node_discovery_file_retry_max_interval / second,
-                         (double)o->node_discovery_file_retry_initial_interval / second);
+        return refuse_duration("node-discovery-file-retry-max-interval",
+                               o->node_discovery_file_retry_max_interval,
+                               "from --node-discovery-file-retry-initial-interval on", err);
     }
-    return true;
+    return check_positive("node-discovery-file-retry-initial-interval",
+                          o->node_discovery_file_retry_initial_interval, err);
 }
 
 static bool check_discovery_dns(const struct options *o, struct error *err)
@@ -138,27 +151,21 @@ static bool check_discovery_dns(const struct options *o, struct error *err)
     const size_t files = o->node_discovery_dns_ca_certs.count;
     if (names == 0) {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "DNS mode requires non-empty DNS SRV addresses: "
-                         "set --node-discovery-dns-srv-addresses");
-    }
-    if (o->node_discovery_dns_tls && files == 0) {
-        return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "DNS TLS is enabled, but no CA certificate files were provided: "
-                         "set --node-discovery-dns-ca-certs");
+                         "--node-discovery-mode=dns without names: expected SRV names in "
+                         "--node-discovery-dns-srv-addresses, too");
     }
     if (o->node_discovery_dns_tls && files != names) {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "number of DNS CA cert paths (%zu) must match number of SRV addresses "
-                         "(%zu)",
+                         "--node-discovery-dns-tls with %zu files in "
+                         "--node-discovery-dns-ca-certs and %zu names in "
+                         "--node-discovery-dns-srv-addresses: expected a file of CAs for each name",
                          files, names);
     }
-    if (o->node_discovery_dns_fetch_interval <= 0 ||
-        o->node_discovery_dns_fetch_init_interval <= 0) {
-        return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "--node-discovery-dns-fetch-interval and "
-                         "--node-discovery-dns-fetch-init-interval must be positive");
-    }
-    return check_discovery_retry(o, err);
+    return check_positive("node-discovery-dns-fetch-interval", o->node_discovery_dns_fetch_interval,
+                          err) &&
+           check_positive("node-discovery-dns-fetch-init-interval",
+                          o->node_discovery_dns_fetch_init_interval, err) &&
+           check_discovery_retry(o, err);
 }
 
 static bool check_discovery(const struct options *o, struct error *err)
@@ -171,14 +178,11 @@ static bool check_discovery(const struct options *o, struct error *err)
     }
     if (o->node_discovery_file_path[0] == '\0') {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "file mode requires non-empty file path: "
-                         "set --node-discovery-file-path");
+                         "--node-discovery-mode=file without a file: expected "
+                         "--node-discovery-file-path, too");
     }
-    if (access(o->node_discovery_file_path, R_OK) != 0) {
-        return error_set(err, ERROR_INVALID_ARGUMENT, "file path validation failed: %s: %s",
-                         o->node_discovery_file_path, strerror(errno));
-    }
-    return check_discovery_retry(o, err);
+    return check_readable("node-discovery-file-path", o->node_discovery_file_path, err) &&
+           check_discovery_retry(o, err);
 }
 
 static bool check_logging(const struct options *o, struct error *err)
@@ -211,9 +215,8 @@ static bool derive_frame_versions(struct options *o, struct error *err)
         }
         o->frame_versions |= version[0] == '3' ? DECODE_V3 : DECODE_V4;
     }
-    return o->frame_versions != 0 ||
-           error_set(err, ERROR_INVALID_ARGUMENT,
-                     "--measure-frame-versions is empty: expected 4, 3 or 3,4");
+    return o->frame_versions != 0 || error_set(err, ERROR_INVALID_ARGUMENT,
+                                               "--measure-frame-versions=: expected 4, 3 or 3,4");
 }
 
 /* The first IPv4 address that is not the loopback's. */
@@ -250,11 +253,13 @@ static bool own_host(const struct options *o, char *host, size_t size, struct er
     case HOST_PROVIDER_IP:
         return own_address(host, size) ||
                error_set(err, ERROR_INVALID_ARGUMENT,
-                         "--node-host-provider=ip: no IPv4 address but the loopback's was found");
+                         "--node-host-provider=ip: no IPv4 address but the loopback's was found; "
+                         "expected one, or another provider: hostname, flag");
     case HOST_PROVIDER_FLAG:
         (void)snprintf(host, size, "%s", o->node_host);
-        return host[0] != '\0' || error_set(err, ERROR_INVALID_ARGUMENT,
-                                            "--node-host-provider=flag needs --node-host");
+        return host[0] != '\0' ||
+               error_set(err, ERROR_INVALID_ARGUMENT,
+                         "--node-host-provider=flag without a name: expected --node-host, too");
     }
     return false;
 }
@@ -324,8 +329,8 @@ bool options_check(struct options *options, struct error *err)
 {
     if (!options->measure_vectorized_enabled) {
         return error_set(err, ERROR_INVALID_ARGUMENT,
-                         "--measure-vectorized-enabled=false: only the columnar wire mode is "
-                         "spoken here; run the data nodes with it, too");
+                         "--measure-vectorized-enabled=false: expected true, there is no other "
+                         "wire mode here; run the data nodes with it, too");
     }
     warn_of_modes(options);
     warn_of_files(options);

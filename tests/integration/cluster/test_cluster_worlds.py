@@ -341,9 +341,9 @@ def test_keys_that_are_slips(watch, nodes, tmp_path):
 
 @pytest.mark.parametrize("flags, words", [
     ([], "--node-discovery-mode=none knows no data nodes: use file"),
-    (["--node-discovery-mode=dns"], "DNS mode requires non-empty DNS SRV addresses"),
-    (["--node-discovery-mode=file"], "file mode requires non-empty file path"),
-    (["--node-discovery-mode=etcd"], "invalid node-discovery-mode: etcd, must be 'dns', 'file', or 'none'"),
+    (["--node-discovery-mode=dns"], "--node-discovery-mode=dns without names: expected SRV names"),
+    (["--node-discovery-mode=file"], "--node-discovery-mode=file without a file: expected --node-discovery-file-path"),
+    (["--node-discovery-mode=etcd"], "--node-discovery-mode=etcd: expected dns, file or none"),
 ])
 def test_modes_that_do_not_work(flags, words):
     program = BUILD / "tests/integration/cluster/cluster_watch"

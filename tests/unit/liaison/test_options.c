@@ -118,8 +118,8 @@ START_TEST(texts_of_refusals)
         const char *line;
         const char *text;
     } bad[] = {
-        {"--grpc-prot=1", "unknown flag: --grpc-prot; did you mean --grpc-port?"},
-        {"--zzzzzzzz", "unknown flag: --zzzzzzzz; --help lists them all"},
+        {"--grpc-prot=1", "unknown flag: --grpc-prot (did you mean --grpc-port?)"},
+        {"--zzzzzzzz", "unknown flag: --zzzzzzzz"},
         {"-x", "unknown flag: -x; the short ones are -h, -v and -n"},
         {"now", "unexpected argument: now; every setting is a flag, --name=value"},
         {"--grpc-port", "--grpc-port: its value is missing: expected a port from 0 to 65535"},
@@ -130,48 +130,83 @@ START_TEST(texts_of_refusals)
          "--max-recv-msg-size=big: expected a size such as 16MiB, 10MB or 4096"},
         {"--reuse-port=maybe", "--reuse-port=maybe: expected true or false"},
         {"--executors=-1", "--executors=-1: expected a number from 0 to 1024"},
-        {"--grace=-1s", "--grace: a negative duration makes no sense here"},
-        {"--node-discovery-mode=etcd",
-         "invalid node-discovery-mode: etcd, must be 'dns', 'file', or 'none'"},
-        {"--node-discovery-mode=dns", "DNS mode requires non-empty DNS SRV addresses: "
-                                      "set --node-discovery-dns-srv-addresses"},
+        {"--grace=-1s", "--grace=-1s: expected a duration that is not negative"},
+        {"--node-discovery-mode=etcd", "--node-discovery-mode=etcd: expected dns, file or none"},
+        {"--node-discovery-mode=dns",
+         "--node-discovery-mode=dns without names: expected SRV names in "
+         "--node-discovery-dns-srv-addresses, too"},
         {"--node-discovery-mode=dns --node-discovery-dns-srv-addresses=a,b "
          "--node-discovery-dns-tls=true --node-discovery-dns-ca-certs=x",
-         "number of DNS CA cert paths (1) must match number of SRV addresses (2)"},
+         "--node-discovery-dns-tls with 1 files in --node-discovery-dns-ca-certs and 2 names in "
+         "--node-discovery-dns-srv-addresses: expected a file of CAs for each name"},
+        {"--node-discovery-mode=dns --node-discovery-dns-srv-addresses=a "
+         "--node-discovery-dns-fetch-init-interval=0s",
+         "--node-discovery-dns-fetch-init-interval=0s: expected a duration above 0"},
         {"--node-discovery-mode=file",
-         "file mode requires non-empty file path: set --node-discovery-file-path"},
+         "--node-discovery-mode=file without a file: expected --node-discovery-file-path, too"},
         {"--node-discovery-mode=file --node-discovery-file-path=/nowhere/x",
-         "file path validation failed: /nowhere/x: No such file or directory"},
+         "--node-discovery-file-path=/nowhere/x: No such file or directory: expected a file that "
+         "this user may read"},
         {"--node-discovery-mode=file --node-discovery-file-path=/etc/passwd "
          "--node-discovery-file-retry-multiplier=0.5",
-         "retry multiplier must be >= 1.0, got 0.500000"},
+         "--node-discovery-file-retry-multiplier=0.5: expected a number from 1 on"},
         {"--node-discovery-mode=file --node-discovery-file-path=/etc/passwd "
          "--node-discovery-file-retry-initial-interval=0s",
-         "retry initial interval must be positive"},
+         "--node-discovery-file-retry-initial-interval=0s: expected a duration above 0"},
         {"--node-discovery-mode=file --node-discovery-file-path=/etc/passwd "
          "--node-discovery-file-retry-max-interval=100ms",
-         "retry max interval (0.1s) must be >= initial interval (1s)"},
+         "--node-discovery-file-retry-max-interval=0.1s: expected a duration from "
+         "--node-discovery-file-retry-initial-interval on"},
         {"--grpc-buffer-memory-ratio=1.5",
-         "grpc-buffer-memory-ratio must be in range (0.0, 1.0], got 1.500000"},
+         "--grpc-buffer-memory-ratio=1.5: expected a number above 0 and up to 1"},
         {"--data-client-tls",
-         "TLS is enabled (--data-client-tls), but no CA certificate file was provided "
-         "(--data-client-ca-cert is required)"},
+         "--data-client-tls without a CA: expected --data-client-ca-cert, too"},
         {"--schema-property-client-tls --schema-property-client-ca-cert=/nowhere/ca.pem",
-         "--schema-property-client-ca-cert=/nowhere/ca.pem: No such file or directory"},
+         "--schema-property-client-ca-cert=/nowhere/ca.pem: No such file or directory: expected a "
+         "file that this user may read"},
+        {"--tls", "--tls without a certificate or its key: expected --cert-file, too"},
+        {"--tls --cert-file=/etc/passwd",
+         "--tls without a certificate or its key: expected --key-file, too"},
         {"--measure-frame-versions=5", "--measure-frame-versions=5: expected 4, 3 or 3,4"},
-        {"--measure-frame-versions=", "--measure-frame-versions is empty: expected 4, 3 or 3,4"},
+        {"--measure-frame-versions=", "--measure-frame-versions=: expected 4, 3 or 3,4"},
         {"--measure-vectorized-enabled=false",
-         "--measure-vectorized-enabled=false: only the columnar wire mode is spoken here; run the "
-         "data nodes with it, too"},
+         "--measure-vectorized-enabled=false: expected true, there is no other wire mode here; "
+         "run the data nodes with it, too"},
         {"--logging-modules=A,B --logging-levels=info",
          "--logging-modules names 2 modules and --logging-levels 1 levels: expected one level for "
          "each module"},
         {"--node-labels=hot", "--node-labels=hot: expected key=value,…"},
-        {"--node-host-provider=flag", "--node-host-provider=flag needs --node-host"},
+        {"--node-host-provider=flag",
+         "--node-host-provider=flag without a name: expected --node-host, too"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ck_assert_msg(!read_words(bad[i].line, NULL), "%s", bad[i].line);
         ck_assert_str_eq(err.text, bad[i].text);
+        options_fini(&options);
+    }
+}
+END_TEST
+
+/* What a value has to be is said of each, with the name under which it was given. */
+START_TEST(refusals_say_what_is_expected)
+{
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_row_at(i)) != NULL; i++) {
+        char name[OPTION_FLAG_SIZE];
+        char line[128];
+        char found[160];
+        if (row->type == TYPE_SECTION || row->type == TYPE_STRING || row->type == TYPE_LIST) {
+            continue; /* any text will do, so far */
+        }
+        (void)snprintf(line, sizeof line, "--%s=§", option_row_flag(row, name));
+        ck_assert_msg(!read_words(line, NULL), "%s", line);
+        (void)snprintf(found, sizeof found, "%s: expected ", line);
+        ck_assert_msg(strncmp(err.text, found, strlen(found)) == 0, "%s", err.text);
+        options_fini(&options);
+        (void)snprintf(line, sizeof line, "%s=§", option_row_variable(row, name));
+        ck_assert_msg(!read_words("", line), "%s", line);
+        (void)snprintf(found, sizeof found, "%s: expected ", line);
+        ck_assert_msg(strncmp(err.text, found, strlen(found)) == 0, "%s", err.text);
         options_fini(&options);
     }
 }
@@ -260,7 +295,8 @@ START_TEST(files_that_nothing_uses_are_told)
     }
     ck_assert(!read_words("--tls --cert-file=/no/such --key-file=/no/such", NULL));
     ck_assert_str_eq(err.text,
-                     "invalid server cert file: --cert-file=/no/such: No such file or directory");
+                     "--cert-file=/no/such: No such file or directory: expected a file that this "
+                     "user may read");
 }
 END_TEST
 
@@ -322,6 +358,7 @@ int main(void)
     tcase_add_test(tcase, a_bad_variable_does_not_matter_when_the_flag_is_given);
     tcase_add_test(tcase, lists_replace_the_default_and_add_up);
     tcase_add_test(tcase, texts_of_refusals);
+    tcase_add_test(tcase, refusals_say_what_is_expected);
     tcase_add_test(tcase, command_lines_of_the_go_liaison_start);
     tcase_add_test(tcase, what_is_not_built_says_so);
     tcase_add_test(tcase, variables_that_belong_to_no_flag_are_told);
