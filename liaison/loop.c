@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define GRAVES_KEPT 1024 /* what a burst needs besides is given back */
+
 STAILQ_HEAD(task_list, loop_task);
 
 struct corpse {
@@ -270,6 +272,10 @@ static void dig(struct graveyard *graves)
         graves->list[i].free_object(graves->list[i].object);
     }
     graves->len = 0;
+    if (graves->capacity > GRAVES_KEPT) {
+        free(graves->list);
+        *graves = (struct graveyard){0};
+    }
 }
 
 /* A deferred task that still waits may belong to an object given since, so those wait for the end

@@ -11,12 +11,13 @@
  */
 #pragma once
 
+#include <event2/event_struct.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
-struct event;
 struct event_base;
 struct loop;
 
@@ -30,9 +31,9 @@ struct loop_task {
 
 /* Embedded by its owner. Fires once for each start, never before its time. */
 struct loop_timer {
-    struct event *event; /* own; made by the first start */
-    struct loop *loop;   /* borrow */
-    uint64_t due;        /* loop_now's clock */
+    struct event event; /* initialised by the first start */
+    struct loop *loop;  /* borrow */
+    uint64_t due;       /* loop_now's clock */
     void (*run)(struct loop_timer *timer);
 };
 

@@ -5,8 +5,6 @@
 
 #include <event2/event.h>
 
-#include <stdlib.h>
-
 #define NS_PER_MS 1000000u
 
 static void on_timer(evutil_socket_t fd, short what, void *owner)
@@ -29,18 +27,15 @@ void loop_timer_init(struct loop_timer *timer, struct loop *loop,
 
 void loop_timer_start_at(struct loop_timer *timer, uint64_t due_ns)
 {
-    if (timer->event == NULL) {
-        timer->event = event_new(loop_base(timer->loop), -1, 0, on_timer, timer);
-        if (timer->event == NULL) {
-            abort();
-        }
+    if (!event_initialized(&timer->event)) {
+        event_assign(&timer->event, loop_base(timer->loop), -1, 0, on_timer, timer);
     }
     timer->due = due_ns;
     const uint64_t now = loop_now(timer->loop);
     const uint64_t delay_us = due_ns <= now ? 0 : (due_ns - now + 999) / 1000;
     struct timeval delay = {.tv_sec = (time_t)(delay_us / 1000000),
                             .tv_usec = (suseconds_t)(delay_us % 1000000)};
-    event_add(timer->event, &delay);
+    event_add(&timer->event, &delay);
 }
 
 void loop_timer_start(struct loop_timer *timer, uint64_t delay_ms)
@@ -52,20 +47,17 @@ void loop_timer_start(struct loop_timer *timer, uint64_t delay_ms)
 
 void loop_timer_stop(struct loop_timer *timer)
 {
-    if (timer->event != NULL) {
-        event_del(timer->event);
+    if (event_initialized(&timer->event)) {
+        event_del(&timer->event);
     }
 }
 
 bool loop_timer_is_running(const struct loop_timer *timer)
 {
-    return timer->event != NULL && event_pending(timer->event, EV_TIMEOUT, NULL);
+    return event_initialized(&timer->event) && event_pending(&timer->event, EV_TIMEOUT, NULL);
 }
 
 void loop_timer_fini(struct loop_timer *timer)
 {
-    if (timer->event != NULL) {
-        event_free(timer->event);
-        timer->event = NULL;
-    }
+    loop_timer_stop(timer);
 }

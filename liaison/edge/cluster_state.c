@@ -36,7 +36,7 @@ static void fill(Banyandb__Database__V1__RouteTable *table, const struct survey_
     }
 }
 
-static void send(struct exchange *exchange, Banyandb__Database__V1__RouteTable *data_nodes)
+static void send_table(struct exchange *exchange, Banyandb__Database__V1__RouteTable *data_nodes)
 {
     Banyandb__Database__V1__RouteTable liaisons;
     Banyandb__Database__V1__GetClusterStateResponse__RouteTablesEntry entries[2];
@@ -68,7 +68,7 @@ static void answer(struct exchange *exchange, const struct survey_result *result
     if (world != NULL) {
         fill(&table, result, world);
     }
-    send(exchange, &table);
+    send_table(exchange, &table);
     for (size_t i = 0; i < table.n_registered; i++) {
         banyandb__database__v1__node__free_unpacked(table.registered[i], NULL);
     }
