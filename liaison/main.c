@@ -3,6 +3,7 @@
 #include "frame/msg.h"
 #include "liaison/dump.h"
 #include "liaison/heap_trim.h"
+#include "liaison/http2/tls_memory.h"
 #include "liaison/serve.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
     const char *poison = getenv("BYDB_POISON_RELEASED");
     msg_poison_released(poison != NULL && strcmp(poison, "1") == 0);
     heap_trim_tune();
+    (void)tls_memory_count();
     struct options options = {0};
     struct error err;
     int code = EX_USAGE;

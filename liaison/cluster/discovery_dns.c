@@ -162,7 +162,7 @@ static void on_done(struct loop_task *task)
 static bool open_resolver(struct discovery_dns *dns)
 {
     const char *server = dns->setup.options->node_discovery_dns_server;
-    dns->resolver = resolver_new(dns->setup.loop, true, &dns->why);
+    dns->resolver = resolver_new(dns->setup.loop, true, NULL, &dns->why);
     if (dns->resolver == NULL || server[0] == '\0') {
         return dns->resolver != NULL;
     }

@@ -245,7 +245,7 @@ static struct call *call_new(struct call_host *host, const struct call_options *
     charge_add(host->h2.charge, CHARGE_WIRE, sizeof *call);
     call->stream.inbox.admit = options->admit;
     call->stream.inbox.owner = owner;
-    headers_init(&call->trailers, CALL_HEADER_BYTES_MAX);
+    headers_init(&call->trailers, CALL_HEADER_BYTES_MAX, host->h2.charge);
     chain_init(&call->unsent, host->h2.charge);
     loop_timer_init(&call->deadline, host->h2.loop, on_deadline);
     TAILQ_INSERT_TAIL(&host->calls, call, next);

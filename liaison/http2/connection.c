@@ -148,7 +148,7 @@ void connection_watch_stall(struct connection *connection)
 }
 
 struct connection *connection_open(const struct connection_settings *settings, int fd,
-                                   struct ssl_st *ssl, const char *peer)
+                                   struct ssl_ctx_st *tls, const char *peer)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) {
@@ -164,7 +164,7 @@ struct connection *connection_open(const struct connection_settings *settings, i
     settings->live->connections++;
     charge_add(settings->charge, CHARGE_WIRE, sizeof *connection);
     loop_timer_start(&connection->guard, settings->greeting_timeout_ms);
-    h2_attach(&connection->h2, fd, ssl);
+    h2_attach(&connection->h2, fd, &(struct io_tls){.context = tls});
     return connection;
 }
 

@@ -46,9 +46,9 @@ struct connection {
 
 struct connection *connection_of(struct h2 *h2);
 
-/* Takes fd and ssl. */
+/* Takes fd; tls is borrowed, NULL = clear text. */
 struct connection *connection_open(const struct connection_settings *settings, int fd,
-                                   struct ssl_st *ssl, const char *peer);
+                                   struct ssl_ctx_st *tls, const char *peer);
 /* Says GOAWAY as gRPC does; closes itself when the last stream has ended. */
 void connection_drain(struct connection *connection);
 /* Cuts it; on_gone for its exchanges. From a loop callback. */

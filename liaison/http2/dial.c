@@ -33,6 +33,7 @@ struct dial {
     struct loop *loop; /* borrow */
     struct dial_target target;
     uint64_t timeout_ms;
+    struct charge *charge;     /* borrow; may be NULL */
     dial_done *done;           /* NULL once it was called or cancelled */
     void *owner;               /* borrow */
     struct resolver *resolver; /* own; NULL when no name is being resolved */
@@ -76,6 +77,7 @@ bool dial_parse(const char *address, struct dial_target *target_out, struct erro
 static void dial_free(void *object)
 {
     struct dial *dial = object;
+    charge_drop(dial->charge, CHARGE_WIRE, sizeof *dial);
     loop_timer_fini(&dial->attempt);
     free(dial);
 }
@@ -239,7 +241,7 @@ static void on_resolved(void *owner, int code, int timeouts, struct ares_addrinf
 
 static void resolve(struct dial *dial)
 {
-    dial->resolver = resolver_new(dial->loop, !dial->target.is_complete, &dial->why);
+    dial->resolver = resolver_new(dial->loop, !dial->target.is_complete, dial->charge, &dial->why);
     if (dial->resolver == NULL) {
         finish(dial, -1);
         return;
@@ -271,16 +273,18 @@ static void on_first_step(struct loop_task *task)
     try_next(dial);
 }
 
-struct dial *dial_open(struct loop *loop, const struct dial_target *target, uint64_t timeout_ms,
-                       dial_done *done, void *owner)
+struct dial *dial_open(struct loop *loop, const struct dial_options *options, dial_done *done,
+                       void *owner)
 {
     struct dial *dial = calloc(1, sizeof *dial);
     if (dial == NULL) {
         abort();
     }
+    charge_add(options->charge, CHARGE_WIRE, sizeof *dial);
     dial->loop = loop;
-    dial->target = *target;
-    dial->timeout_ms = timeout_ms;
+    dial->charge = options->charge;
+    dial->target = *options->target;
+    dial->timeout_ms = options->timeout_ms;
     dial->done = done;
     dial->owner = owner;
     dial->fd = -1;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "frame/charge.h"
 #include "frame/error.h"
 #include "liaison/loop.h"
 
@@ -25,8 +26,13 @@ bool dial_parse(const char *address, struct dial_target *target_out, struct erro
  */
 typedef void dial_done(void *owner, int fd, const struct error *why);
 
-/* `timeout_ms` is shared out among the addresses; the caller guards the whole. */
-struct dial *dial_open(struct loop *loop, const struct dial_target *target, uint64_t timeout_ms,
-                       dial_done *done, void *owner /* borrow */);
+struct dial_options {
+    const struct dial_target *target; /* borrow during dial_open */
+    uint64_t timeout_ms;   /* shared out among the addresses; the caller guards the whole */
+    struct charge *charge; /* borrow: outlives the dial; may be NULL */
+};
+
+struct dial *dial_open(struct loop *loop, const struct dial_options *options, dial_done *done,
+                       void *owner /* borrow */);
 /* NULLs the pointer; `done` is not called any more. NULL is a no-op. */
 void dial_cancel(struct dial **dial);

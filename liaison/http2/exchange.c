@@ -146,7 +146,6 @@ struct exchange *exchange_new(struct connection *connection, int32_t stream_id)
     stream_init(&exchange->stream, &connection->h2, EXCHANGE_HEADER_BYTES_MAX,
                 settings->max_message_bytes, settings->charge);
     charge_add(settings->charge, CHARGE_WIRE, sizeof *exchange);
-    exchange->charged = sizeof *exchange;
     exchange->stream.id = stream_id;
     exchange->stream.inbox.admit = settings->events->admit;
     exchange->stream.inbox.owner = settings->owner;
@@ -165,18 +164,10 @@ static void take_deadline(struct exchange *exchange, uint64_t timeout_ns)
     loop_timer_start_at(&exchange->deadline, exchange->head.deadline);
 }
 
-static void charge_headers(struct exchange *exchange)
-{
-    const size_t held = sizeof *exchange + exchange->stream.headers.capacity;
-    charge_resize(exchange->connection->settings->charge, CHARGE_WIRE, exchange->charged, held);
-    exchange->charged = held;
-}
-
 void exchange_on_head(struct exchange *exchange)
 {
     struct grpc_request request;
     struct error err;
-    charge_headers(exchange);
     if (!grpc_read_request(&exchange->stream.headers, &request, &err)) {
         finish(exchange, request.http_status, &err);
         return;
@@ -289,7 +280,7 @@ static void exchange_free(void *object)
     struct exchange *exchange = object;
     const struct connection_settings *settings = exchange->connection->settings;
     settings->live->exchanges--;
-    charge_drop(settings->charge, CHARGE_WIRE, exchange->charged);
+    charge_drop(settings->charge, CHARGE_WIRE, sizeof *exchange);
     loop_timer_fini(&exchange->deadline);
     reply_fini(&exchange->reply);
     stream_fini(&exchange->stream);

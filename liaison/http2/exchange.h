@@ -32,7 +32,6 @@ struct exchange {
     struct reply reply;
     struct loop_timer deadline;
     struct msg *held; /* own: a unary call's message until the client has finished */
-    size_t charged;   /* for this struct and the headers */
     bool unary;
     void *user; /* borrow */
 };

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #define LINGER_MS       1000
-#define TLS_BYTES       ((size_t)32 << 10) /* OpenSSL's state of a connection, about */
 #define GOAWAY_TEXT_MAX 200
 #define FLUSH_ROUNDS    4 /* gathers per turn; each of them about half a megabyte at most */
 
@@ -58,11 +57,10 @@ void h2_note(struct h2 *h2, const char *text, size_t len)
     (void)snprintf(h2->note, sizeof h2->note, "%.*s", (int)len, text);
 }
 
-static void free_event(struct event **event)
+static void stop(struct event *event)
 {
-    if (*event != NULL) {
-        event_free(*event);
-        *event = NULL;
+    if (event_initialized(event)) {
+        event_del(event);
     }
 }
 
@@ -72,13 +70,10 @@ void h2_cut(struct h2 *h2)
         return;
     }
     set_state(h2, H2_CLOSED);
-    free_event(&h2->readable);
-    free_event(&h2->writable);
+    stop(&h2->readable);
+    stop(&h2->writable);
     loop_timer_stop(&h2->linger);
     gather_free(&h2->gather);
-    if (h2->io.ssl != NULL) {
-        ledger_drop(&h2->ledger, TLS_BYTES);
-    }
     io_fini(&h2->io);
 }
 
@@ -146,7 +141,7 @@ static bool drain(struct h2 *h2)
             return false;
         }
         if (n == IO_AGAIN) {
-            event_add(h2->writable, NULL);
+            event_add(&h2->writable, NULL);
             return false;
         }
         gather_advance(gather, (size_t)n);
@@ -283,7 +278,7 @@ static void handshake(struct h2 *h2)
     switch (io_handshake(&h2->io, &err)) {
     case IO_AGAIN:
         if (io_wants_write(&h2->io)) {
-            event_add(h2->writable, NULL);
+            event_add(&h2->writable, NULL);
         }
         return;
     case IO_BROKEN:
@@ -358,21 +353,15 @@ void h2_fini(struct h2 *h2)
     ledger_fini(&h2->ledger);
 }
 
-void h2_attach(struct h2 *h2, int fd, struct ssl_st *ssl)
+void h2_attach(struct h2 *h2, int fd, const struct io_tls *tls)
 {
     struct event_base *base = loop_base(h2->loop);
-    io_init(&h2->io, fd, ssl);
-    if (ssl != NULL) {
-        ledger_add(&h2->ledger, TLS_BYTES);
-    }
+    io_init(&h2->io, fd, tls, &h2->ledger);
     set_state(h2, H2_HANDSHAKING);
-    h2->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, h2);
-    h2->writable = event_new(base, fd, EV_WRITE, on_writable, h2);
-    if (h2->readable == NULL || h2->writable == NULL) {
-        abort();
-    }
-    event_add(h2->readable, NULL);
-    event_add(h2->writable, NULL); /* the handshake begins from the loop */
+    event_assign(&h2->readable, base, fd, EV_READ | EV_PERSIST, on_readable, h2);
+    event_assign(&h2->writable, base, fd, EV_WRITE, on_writable, h2);
+    event_add(&h2->readable, NULL);
+    event_add(&h2->writable, NULL); /* the handshake begins from the loop */
 }
 
 void h2_terminate(struct h2 *h2, uint32_t http2_code, const struct error *why)

@@ -41,9 +41,9 @@ struct h2 {
     struct ledger ledger;
     nghttp2_session *session; /* own */
     struct io io;
-    struct event *readable; /* own */
-    struct event *writable; /* own */
-    struct gather *gather;  /* own; NULL while nothing waits to be written */
+    struct event readable;
+    struct event writable;
+    struct gather *gather; /* own; NULL while nothing waits to be written */
     struct loop_task flush;
     struct loop_task reread; /* TLS holds decrypted bytes that no readiness will tell of */
     struct loop_timer linger;
@@ -62,8 +62,8 @@ void h2_use(struct h2 *h2, nghttp2_session *session);
 /* On the reap list's turn; not from a callback. */
 void h2_fini(struct h2 *h2);
 
-/* IDLE: goes on with this connected socket. Takes fd and ssl. */
-void h2_attach(struct h2 *h2, int fd, struct ssl_st *ssl);
+/* IDLE: goes on with this connected socket. Takes fd. */
+void h2_attach(struct h2 *h2, int fd, const struct io_tls *tls);
 /* What nghttp2 has to say leaves at the end of this turn. */
 void h2_request_flush(struct h2 *h2);
 /* Writes `frame_header` and the first `len` bytes of the chain; for nghttp2's send_data callback,

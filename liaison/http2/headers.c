@@ -7,15 +7,16 @@
 
 #define START 256
 
-void headers_init(struct headers *headers, size_t limit)
+void headers_init(struct headers *headers, size_t limit, struct charge *charge)
 {
-    *headers = (struct headers){.limit = limit};
+    *headers = (struct headers){.limit = limit, .charge = charge};
 }
 
 void headers_fini(struct headers *headers)
 {
+    charge_resize(headers->charge, CHARGE_WIRE, headers->capacity, 0);
     free(headers->bytes);
-    headers_init(headers, headers->limit);
+    headers_init(headers, headers->limit, headers->charge);
 }
 
 void headers_clear(struct headers *headers)
@@ -37,6 +38,7 @@ static void make_room(struct headers *headers, size_t more)
     if (headers->bytes == NULL) {
         abort();
     }
+    charge_resize(headers->charge, CHARGE_WIRE, headers->capacity, capacity);
     headers->capacity = capacity;
 }
 

@@ -10,14 +10,16 @@
  */
 #pragma once
 
+#include "frame/charge.h"
 #include "frame/slice.h"
 
 struct headers {
     uint8_t *bytes; /* own */
     size_t len;
     size_t capacity;
-    size_t limit;    /* of len */
-    bool overflowed; /* something was left out */
+    size_t limit;          /* of len */
+    struct charge *charge; /* borrow: outlives it; may be NULL. The buffer is of kind WIRE */
+    bool overflowed;       /* something was left out */
 };
 
 struct headers_field {
@@ -25,7 +27,7 @@ struct headers_field {
     struct slice value;
 };
 
-void headers_init(struct headers *headers, size_t limit);
+void headers_init(struct headers *headers, size_t limit, struct charge *charge);
 void headers_fini(struct headers *headers);
 
 /* Forgets all fields. */

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Reads fill the whole buffer where they can: for TLS that is record after record. Writes go out in
- * one system call; under TLS the small pieces are put together, so that records are full.
+ * one system call; under TLS the small pieces are put together, so that records are full. OpenSSL
+ * keeps a read buffer while a record is incomplete and a write buffer while one waits, so what it
+ * holds changes with each call.
  */
 #include "liaison/http2/io.h"
 
+#include "liaison/http2/tls_memory.h"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -233,14 +239,50 @@ static void tls_shutdown(struct io *io)
 
 static const struct io_ops tls = {tls_handshake, tls_read, tls_writev, tls_shutdown};
 
-void io_init(struct io *io, int fd, struct ssl_st *ssl)
+static struct ssl_st *session_new(const struct io_tls *tls_of)
 {
-    *io = (struct io){.fd = fd, .ssl = ssl, .ops = ssl == NULL ? &plain : &tls};
-    if (ssl != NULL) {
-        SSL_set_fd(ssl, fd);
-        SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                              SSL_MODE_RELEASE_BUFFERS);
-        SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
+    struct ssl_st *ssl = SSL_new(tls_of->context);
+    if (ssl == NULL) {
+        abort();
+    }
+    if (tls_of->host == NULL) {
+        SSL_set_accept_state(ssl);
+    } else {
+        SSL_set_connect_state(ssl);
+        if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), tls_of->host) != 1) {
+            SSL_set1_host(ssl, tls_of->host);
+            SSL_set_tlsext_host_name(ssl, tls_of->host);
+        }
+    }
+    SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                          SSL_MODE_RELEASE_BUFFERS);
+    SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF);
+    return ssl;
+}
+
+/* OpenSSL was called for this connection; `before` is what it had taken until then. */
+static void pay(struct io *io, size_t before)
+{
+    const size_t taken = tls_memory_taken();
+    if (taken - before < SIZE_MAX / 2) {
+        ledger_add(io->ledger, taken - before);
+        io->paid += taken - before;
+    } else {
+        const size_t given_back = before - taken < io->paid ? before - taken : io->paid;
+        ledger_drop(io->ledger, given_back);
+        io->paid -= given_back;
+    }
+}
+
+void io_init(struct io *io, int fd, const struct io_tls *tls_of, struct ledger *ledger)
+{
+    *io = (struct io){.fd = fd, .ops = &plain, .ledger = ledger};
+    if (tls_of->context != NULL) {
+        const size_t before = tls_memory_taken();
+        io->ops = &tls;
+        io->ssl = session_new(tls_of);
+        SSL_set_fd(io->ssl, fd);
+        pay(io, before);
     }
 }
 
@@ -249,6 +291,8 @@ void io_fini(struct io *io)
     if (io->ssl != NULL) {
         SSL_free(io->ssl);
         io->ssl = NULL;
+        ledger_drop(io->ledger, io->paid);
+        io->paid = 0;
     }
     if (io->fd >= 0) {
         close(io->fd);
@@ -258,7 +302,10 @@ void io_fini(struct io *io)
 
 int io_handshake(struct io *io, struct error *err)
 {
-    return io->ops->handshake(io, err);
+    const size_t before = tls_memory_taken();
+    const int result = io->ops->handshake(io, err);
+    pay(io, before);
+    return result;
 }
 
 bool io_wants_write(const struct io *io)
@@ -268,7 +315,10 @@ bool io_wants_write(const struct io *io)
 
 ssize_t io_read(struct io *io, uint8_t *buf, size_t capacity, struct error *err)
 {
-    return io->ops->read(io, buf, capacity, err);
+    const size_t before = tls_memory_taken();
+    const ssize_t result = io->ops->read(io, buf, capacity, err);
+    pay(io, before);
+    return result;
 }
 
 bool io_has_more(const struct io *io)
@@ -285,10 +335,15 @@ bool io_is_unread(const struct io *io)
 ssize_t io_writev(struct io *io, const struct iovec *iov, int count, struct error *err)
 {
     assert(count > 0);
-    return io->ops->writev(io, iov, count, err);
+    const size_t before = tls_memory_taken();
+    const ssize_t result = io->ops->writev(io, iov, count, err);
+    pay(io, before);
+    return result;
 }
 
 void io_shutdown(struct io *io)
 {
+    const size_t before = tls_memory_taken();
     io->ops->shutdown(io);
+    pay(io, before);
 }

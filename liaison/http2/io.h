@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A connected, non-blocking socket, in clear text or under TLS: one table of operations for each.
- * Whoever uses it waits for readiness himself.
+ * Whoever uses it waits for readiness himself. What TLS allocates is paid from a ledger.
  */
 #pragma once
 
 #include "frame/error.h"
+#include "liaison/http2/ledger.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 
 struct iovec;
 struct ssl_st;
+struct ssl_ctx_st;
 struct io_ops;
 
 /* What the peer's first bytes say about it: whoever mixes clear text and TLS gets errors that do
@@ -29,6 +31,8 @@ struct io {
     struct ssl_st *ssl;       /* own; NULL = clear text */
     const struct io_ops *ops; /* borrow: static */
     enum io_peer peer;        /* stays after io_fini */
+    struct ledger *ledger;    /* borrow */
+    size_t paid;              /* to it, for TLS */
 };
 
 enum {
@@ -36,8 +40,15 @@ enum {
     IO_BROKEN = -2, /* err tells */
 };
 
-/* Takes fd, and ssl (NULL = clear text; otherwise set to accept or connect). */
-void io_init(struct io *io, int fd, struct ssl_st *ssl);
+/* How TLS begins; both borrowed during io_init. */
+struct io_tls {
+    struct ssl_ctx_st *context; /* NULL = clear text */
+    char *host; /* whom we connect to, and who has to prove it; NULL = we accept. Only read, but
+                   OpenSSL has no const there */
+};
+
+/* Takes fd. */
+void io_init(struct io *io, int fd, const struct io_tls *tls, struct ledger *ledger);
 /* Closes; without TLS's farewell. A second time is a no-op. */
 void io_fini(struct io *io);
 

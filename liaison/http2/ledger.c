@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sizes are asked from malloc: what is charged is what is held, rounding included. */
+/* Sizes are asked from malloc: what is charged is what is held, with its rounding and its own word
+ * in front of each piece. nghttp2 takes many small ones. */
 #include "liaison/http2/ledger.h"
 
 #include <assert.h>
@@ -19,12 +20,17 @@ void ledger_drop(struct ledger *ledger, size_t bytes)
     ledger->bytes -= bytes;
 }
 
+static size_t held(void *memory)
+{
+    return memory == NULL ? 0 : malloc_usable_size(memory) + sizeof(size_t);
+}
+
 static void *taken(struct ledger *ledger, void *memory)
 {
     if (memory == NULL) {
         abort();
     }
-    ledger_add(ledger, malloc_usable_size(memory));
+    ledger_add(ledger, held(memory));
     return memory;
 }
 
@@ -40,13 +46,13 @@ static void *take_zeroed(size_t count, size_t size, void *ledger)
 
 static void *take_again(void *memory, size_t size, void *ledger)
 {
-    ledger_drop(ledger, malloc_usable_size(memory));
+    ledger_drop(ledger, held(memory));
     return taken(ledger, realloc(memory, size));
 }
 
 static void give_back(void *memory, void *ledger)
 {
-    ledger_drop(ledger, malloc_usable_size(memory));
+    ledger_drop(ledger, held(memory));
     free(memory);
 }
 

@@ -9,14 +9,10 @@
 #include "liaison/http2/dial.h"
 #include "liaison/http2/link_session.h"
 
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
-
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CONNECT_TIMEOUT_MS 5000
 #define WINDOW_BYTES       ((32u << 20) + (64u << 10))
@@ -182,39 +178,15 @@ static void on_guard(struct loop_timer *timer)
 
 /* The beginning */
 
-static bool tls_start(struct link *link, struct ssl_st **ssl_out, struct error *err)
-{
-    *ssl_out = NULL;
-    if (link->tls == NULL) {
-        return true;
-    }
-    struct ssl_st *ssl = SSL_new(link->tls);
-    if (ssl == NULL) {
-        return error_set(err, ERROR_UNAVAILABLE, "TLS: out of memory");
-    }
-    char *host = link->target.host; /* OpenSSL casts its const away */
-    SSL_set_connect_state(ssl);
-    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) != 1) {
-        SSL_set1_host(ssl, host);
-        SSL_set_tlsext_host_name(ssl, host);
-    }
-    *ssl_out = ssl;
-    return true;
-}
-
 static void on_dialled(void *owner, int fd, const struct error *why)
 {
     struct link *link = owner;
-    struct ssl_st *ssl;
-    struct error err;
+    const struct io_tls tls = {.context = link->tls, .host = link->target.host};
     link->dial = NULL;
     if (fd < 0) {
         h2_close(&link->host.h2, why);
-    } else if (!tls_start(link, &ssl, &err)) {
-        close(fd);
-        h2_close(&link->host.h2, &err);
     } else {
-        h2_attach(&link->host.h2, fd, ssl);
+        h2_attach(&link->host.h2, fd, &tls);
     }
 }
 
@@ -262,7 +234,12 @@ struct link *link_open(struct loop *loop, const struct link_options *options,
         link->host.h2.why = err;
         link->connect_timeout_ms = 0; /* on_guard tells, from the loop */
     } else {
-        link->dial = dial_open(loop, &link->target, link->connect_timeout_ms, on_dialled, link);
+        const struct dial_options dial = {
+            .target = &link->target,
+            .timeout_ms = link->connect_timeout_ms,
+            .charge = options->charge,
+        };
+        link->dial = dial_open(loop, &dial, on_dialled, link);
     }
     loop_timer_start(&link->guard, link->connect_timeout_ms);
     return link;

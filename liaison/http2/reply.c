@@ -29,8 +29,8 @@ static void submit_trailers(struct stream *stream)
 void reply_init(struct reply *reply, struct stream *stream)
 {
     *reply = (struct reply){.stream = stream};
-    headers_init(&reply->ending, ENDING_BYTES_MAX);
-    headers_init(&reply->trailers, TRAILERS_BYTES_MAX);
+    headers_init(&reply->ending, ENDING_BYTES_MAX, stream->h2->charge);
+    headers_init(&reply->trailers, TRAILERS_BYTES_MAX, stream->h2->charge);
     stream->reply = reply;
     stream->on_out_complete = submit_trailers;
 }

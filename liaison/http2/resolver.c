@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define SOCKETS_MAX 32
+#define SOCKETS_MAX   32
+#define CHANNEL_BYTES ((size_t)74 << 10) /* c-ares' tables, about */
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -18,8 +19,9 @@ struct watch {
 };
 
 struct resolver {
-    struct loop *loop;    /* borrow */
-    ares_channel channel; /* own */
+    struct loop *loop;     /* borrow */
+    ares_channel channel;  /* own */
+    struct charge *charge; /* borrow; may be NULL */
     struct watch watches[SOCKETS_MAX];
     struct loop_timer timer;
 };
@@ -78,7 +80,8 @@ static void on_socket_state(void *owner, ares_socket_t fd, int readable, int wri
     event_add(watch->event, NULL);
 }
 
-struct resolver *resolver_new(struct loop *loop, bool search, struct error *err)
+struct resolver *resolver_new(struct loop *loop, bool search, struct charge *charge,
+                              struct error *err)
 {
     struct resolver *resolver = calloc(1, sizeof *resolver);
     if (resolver == NULL) {
@@ -95,6 +98,8 @@ struct resolver *resolver_new(struct loop *loop, bool search, struct error *err)
         error_set(err, ERROR_UNAVAILABLE, "resolver: %s", ares_strerror(code));
         return NULL;
     }
+    resolver->charge = charge;
+    charge_add(charge, CHARGE_WIRE, sizeof *resolver + CHANNEL_BYTES);
     loop_timer_init(&resolver->timer, loop, on_timer);
     return resolver;
 }
@@ -103,6 +108,7 @@ static void free_now(void *object)
 {
     struct resolver *resolver = object;
     ares_destroy(resolver->channel);
+    charge_drop(resolver->charge, CHARGE_WIRE, sizeof *resolver + CHANNEL_BYTES);
     loop_timer_fini(&resolver->timer);
     free(resolver);
 }

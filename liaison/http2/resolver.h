@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "frame/charge.h"
 #include "frame/error.h"
 #include "liaison/loop.h"
 
@@ -13,7 +14,9 @@ struct resolver;
 
 /* `search`: names that are not found as they stand are tried in the system's search domains. NULL:
  * err tells. */
-struct resolver *resolver_new(struct loop *loop, bool search, struct error *err) MUST_CHECK;
+struct resolver *resolver_new(struct loop *loop, bool search,
+                              struct charge *charge /* borrow: outlives it; may be NULL */,
+                              struct error *err) MUST_CHECK;
 /* Queries under way end with ARES_EDESTRUCTION before it returns. Not from inside a c-ares
  * callback: there, give it to resolver_reap. NULLs the pointer. */
 void resolver_free(struct resolver **resolver);

@@ -8,12 +8,9 @@
 #include "liaison/http2/connection.h"
 #include "liaison/http2/listener.h"
 
-#include <openssl/ssl.h>
-
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define GREETING_TIMEOUT_MS 20000
 #define UNACKED_TIMEOUT_MS  20000
@@ -42,16 +39,7 @@ struct server {
 static void on_accepted(void *owner, int fd, const char *peer)
 {
     struct server *server = owner;
-    struct ssl_st *ssl = NULL;
-    if (server->tls != NULL) {
-        ssl = SSL_new(server->tls);
-        if (ssl == NULL) {
-            close(fd);
-            return;
-        }
-        SSL_set_accept_state(ssl);
-    }
-    struct connection *connection = connection_open(&server->settings, fd, ssl, peer);
+    struct connection *connection = connection_open(&server->settings, fd, server->tls, peer);
     TAILQ_INSERT_TAIL(&server->connections, connection, next);
     if (server->draining) {
         connection_drain(connection);

@@ -12,7 +12,7 @@ void stream_init(struct stream *stream, struct h2 *h2, size_t max_header_bytes,
                  size_t max_message_bytes, struct charge *charge)
 {
     *stream = (struct stream){.h2 = h2, .id = -1, .moved_at = loop_now(h2->loop)};
-    headers_init(&stream->headers, max_header_bytes);
+    headers_init(&stream->headers, max_header_bytes, h2->charge);
     inbox_init(&stream->inbox, max_message_bytes, charge);
     chain_init(&stream->out, h2->charge);
 }

@@ -80,7 +80,7 @@ static void read_headers(struct slice rest, size_t step)
     struct grpc_request request;
     struct error err;
     unsigned http_status = 0;
-    headers_init(&headers, 2048);
+    headers_init(&headers, 2048, NULL);
     for (size_t i = 0; rest.len > 0; i++) {
         const uint8_t *value = rest.ptr;
         const char *name = names[(i + step) % (sizeof names / sizeof names[0])];

@@ -135,7 +135,7 @@ END_TEST
 
 static void add_all(struct headers *headers, const char *const *pairs)
 {
-    headers_init(headers, 4096);
+    headers_init(headers, 4096, NULL);
     for (; pairs[0] != NULL; pairs += 2) {
         headers_add(headers, slice_str(pairs[0]), slice_str(pairs[1]));
     }

@@ -8,7 +8,7 @@
 START_TEST(fields_are_found_and_walked)
 {
     struct headers headers;
-    headers_init(&headers, LIMIT);
+    headers_init(&headers, LIMIT, NULL);
     headers_add(&headers, slice_str(":path"), slice_str("/a"));
     headers_add(&headers, slice_str("x"), slice_str(""));
     headers_add(&headers, slice_str("x"), slice_str("second"));
@@ -36,7 +36,7 @@ START_TEST(what_is_kept_is_bounded)
     char value[1000];
     memset(value, 'v', sizeof value);
     struct headers headers;
-    headers_init(&headers, LIMIT);
+    headers_init(&headers, LIMIT, NULL);
     headers_add(&headers, slice_str("first"), slice_str("1"));
     for (int i = 0; i < 1000; i++) {
         headers_add(&headers, slice_str("long"), slice_of(value, sizeof value));
