@@ -230,6 +230,11 @@ static uint64_t copy_time(struct msg *const *answers, size_t total)
     return best;
 }
 
+static bool is_enough(int runs, uint64_t start)
+{
+    return held_is_all() ? runs > 0 : runs >= MIN_RUNS && now() - start >= MIN_TIME;
+}
+
 static void bench(const struct workload *work, unsigned version, struct arena_cache *cache)
 {
     struct msg *answers[NODES];
@@ -244,7 +249,7 @@ static void bench(const struct workload *work, unsigned version, struct arena_ca
     merge_once(work, answers, NULL, &held, &adder);
     struct times best = {UINT64_MAX, UINT64_MAX};
     uint64_t start = now();
-    for (int run = 0; run < MIN_RUNS || now() - start < MIN_TIME; run++) {
+    for (int run = 0; !is_enough(run, start); run++) {
         struct times times = merge_once(work, answers, cache, NULL, &adder);
         best.feed = least(best.feed, times.feed);
         best.run = least(best.run, times.run);
@@ -252,10 +257,11 @@ static void bench(const struct workload *work, unsigned version, struct arena_ca
     uint64_t copy = copy_time(answers, total);
     uint64_t both = best.feed + best.run;
     printf("%-6s v%u %6zu rows out %6.2f MB in  decode %8.1f us  merge %8.1f us  %6.1f ns/row "
-           "%6.2f Mrows/s  %5.2f of one memcpy  held/charged %.3f\n",
+           "%6.2f Mrows/s  %5.2f of one memcpy",
            work->name, version, (size_t)adder.rows, (double)total / 1e6, (double)best.feed / 1e3,
            (double)best.run / 1e3, (double)both / (double)adder.rows,
-           (double)adder.rows * 1e3 / (double)both, (double)both / (double)copy, held.worst);
+           (double)adder.rows * 1e3 / (double)both, (double)both / (double)copy);
+    held_tell(&held);
     for (size_t node = 0; node < NODES; node++) {
         msg_release(&answers[node]);
     }
@@ -272,5 +278,5 @@ int main(int argc, char **argv)
         }
     }
     arena_cache_fini(&cache);
-    return EXIT_SUCCESS;
+    return held_verdict();
 }

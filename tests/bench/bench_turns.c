@@ -267,7 +267,7 @@ static void print(const struct workload *work)
         answers[node] = node_answer(work, node, &held.charge);
         bytes += msg_bytes(answers[node]).len;
     }
-    for (int i = 0; i < RUNS; i++) {
+    for (int i = 0; i < (held_is_all() ? 1 : RUNS); i++) {
         struct figures figures[3] = {{0}, {0}, {0}};
         run(work, answers, &figures[0], &figures[1], &figures[2], &held);
         for (size_t k = 0; k < 3; k++) {
@@ -279,13 +279,12 @@ static void print(const struct workload *work)
     }
     printf(
         "%-9s %7zu rows %5.1f MB  taken in %6.1f ms, longest step %5.2f ms, turn %5.2f ms  given "
-        "out %6.1f ms, step %5.2f ms, turn %5.2f ms  freed %5.2f ms, "
-        "step %5.2f ms  "
-        "held/charged %.3f\n",
+        "out %6.1f ms, step %5.2f ms, turn %5.2f ms  freed %5.2f ms, step %5.2f ms",
         work->name, work->nodes * work->rows, (double)bytes / 1e6, (double)best[0].total / 1e6,
         (double)best[0].step / 1e6, (double)best[0].share / 1e6, (double)best[1].total / 1e6,
         (double)best[1].step / 1e6, (double)best[1].share / 1e6, (double)best[2].total / 1e6,
-        (double)best[2].step / 1e6, held.worst);
+        (double)best[2].step / 1e6);
+    held_tell(&held);
 }
 
 int main(int argc, char **argv)
@@ -296,5 +295,5 @@ int main(int argc, char **argv)
             print(&workloads[i]);
         }
     }
-    return EXIT_SUCCESS;
+    return held_verdict();
 }
