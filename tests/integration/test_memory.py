@@ -26,8 +26,9 @@ from slow import Crowd, Reader
 MIB = 1 << 20
 FRAME = 17_430_000      # bytes of one node's answer, at least
 PLAIN = {"env": {"BYDB_POISON_RELEASED": "0"}}
-# Nodes in Python that send hundreds of megabytes take long.
-PATIENT = ["--dst-broadcast-timeout=90s"]
+# One program in Python plays the nodes and sends gigabytes: it takes long, and on a busy machine it says nothing for
+# seconds, as a dead node does.
+PATIENT = ["--dst-broadcast-timeout=90s", "--data-client-health-check-interval=1h"]
 REFUSED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 

@@ -117,7 +117,7 @@ def main():
     nodes = Nodes("--demo", "--nodes", "3")
     quiet = Nodes("--demo", "--nodes", "3")
     liaison = Liaison(nodes.discovery, f"--allowed-bytes={options.budget}", f"--client-stall-timeout={options.stall}",
-                      "--dst-broadcast-timeout=90s",
+                      "--dst-broadcast-timeout=90s", "--data-client-health-check-interval=1h",
                       env={"BYDB_POISON_RELEASED": "0"})
     beside = Liaison(quiet.discovery)
     crowd = Crowd()
