@@ -249,6 +249,7 @@ node_send(struct node *node, const struct node_call_options *options,
     struct error why;
     struct node_call *call = node_call_new(node->setup.loop, options, on_answer, owner);
     call->node = node;
+    call->log = node->setup.log;
     TAILQ_INSERT_TAIL(&node->calls, call, entry);
     node->call_count++;
     node_metrics_began(&node->counts);

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
+
+#define MODULE     "CLUSTER.NODE"
+#define TEXT_SHOWN ((size_t)1000)
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
@@ -86,14 +90,28 @@ static void rpc_error(const struct node_call *call, const struct error *status, 
     }
 }
 
-static void note_version(struct node *node, struct msg *msg)
+/* Clients get a node's own words as they are, and nothing more, as from the Go liaison: whose they
+ * are is told here. */
+static void log_error_text(const struct node_call *call, struct slice text)
+{
+    log_debug(call->log, MODULE, "data node answered with an error; node=%s address=%s error=%.*s",
+              node_name(call->node), node_address(call->node), (int)MIN(text.len, TEXT_SHOWN),
+              (const char *)text.ptr);
+}
+
+static void look_at(const struct node_call *call, struct msg *msg)
 {
     struct envelope envelope;
     struct answer answer;
     struct error ignored; /* it is read again, by the one whom it concerns */
-    if (envelope_read(msg_bytes(msg), &envelope, &ignored) &&
-        envelope_answer(envelope.body, &answer, &ignored) && answer.frame.len > DECODE_VERSION_AT) {
-        node_answered(node, answer.frame.ptr[DECODE_VERSION_AT]);
+    if (!envelope_read(msg_bytes(msg), &envelope, &ignored)) {
+        return;
+    }
+    if (envelope.error.len > 0) {
+        log_error_text(call, envelope.error);
+    } else if (envelope_answer(envelope.body, &answer, &ignored) &&
+               answer.frame.len > DECODE_VERSION_AT) {
+        node_answered(call->node, answer.frame.ptr[DECODE_VERSION_AT]);
     }
 }
 
@@ -102,7 +120,7 @@ static void on_answer(void *owner, struct msg *msg, const struct error *status)
     struct node_call *call = owner;
     struct error why;
     if (msg != NULL && call->node != NULL) {
-        note_version(call->node, msg);
+        look_at(call, msg);
     }
     if (status != NULL) {
         rpc_error(call, status, &why);

@@ -14,6 +14,7 @@ struct node_call {
     TAILQ_ENTRY(node_call) entry; /* in its node's list while `node` is set */
     struct loop *loop;            /* borrow */
     struct node *node;            /* borrow; NULL when the node was closed or the call has ended */
+    struct log *log;              /* borrow: the node's; NULL = no lines */
     struct unary *unary;          /* own; NULL before the start and after the end */
     struct loop_task failure;     /* tells `why` later in the turn, when there was no RPC to fail */
     struct error why;

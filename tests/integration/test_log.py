@@ -2,7 +2,7 @@
 """What the log tells whoever runs the program, and what a clean start does not say."""
 import json
 
-from asking import ask, query
+from asking import CPM, ask, query
 
 
 def entries(cluster, words):
@@ -15,6 +15,17 @@ def test_why_a_query_failed_is_there_for_who_looks(start):
     assert code is not None
     line = json.loads(cluster.liaison.wait_log("query failed"))
     assert "no_such_measure" in json.dumps(line) and text.split(": ")[-1] in json.dumps(line), line
+
+
+def test_which_node_said_what_is_there_for_who_looks(start):
+    """The client gets the nodes' words alone, as from the Go liaison."""
+    cluster = start(liaison_options=["--logging-level=debug"])
+    cluster.nodes.control(fault={"d1": {"error": "the first disk"}, "d2": {"error": "the second disk"}})
+    _, text = cluster.client.query_error(query(ask(*CPM)))
+    assert text.endswith("the first disk; the second disk: invalid query message"), text
+    told = {entry["node"]: entry["error"] for entry in cluster.liaison.log_entries()
+            if entry["message"] == "data node answered with an error"}
+    assert told == {"d1": "the first disk", "d2": "the second disk"}
 
 
 def test_failures_of_clients_do_not_fill_the_log(cluster):
