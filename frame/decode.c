@@ -89,17 +89,20 @@ static enum progress begin(struct decode *decode, size_t *left, struct error *er
     return decode->begun ? PROGRESS_DONE : PROGRESS_FAILED;
 }
 
+/* A column, or as much of it as the allowance has. */
 static enum progress read_column(struct decode *decode, size_t *left, struct error *err)
 {
-    if (decode->base == NULL) {
+    if (decode->part == DECODE_HEAD) {
         view_add_column(decode->view, &decode->room);
     }
-    enum progress progress = decode->view->version == 4 ? decode_v4_column(decode, left, err)
-                                                        : decode_v3_column(decode, left, err);
-    if (progress == PROGRESS_FAILED) {
-        decode_blame(err, decode->view->column_count - 1, decode_column(decode));
-    }
-    return progress;
+    const bool is_v4 = decode->view->version == 4;
+    do {
+        if (!(is_v4 ? decode_v4_part(decode, left, err) : decode_v3_part(decode, left, err))) {
+            decode_blame(err, decode->view->column_count - 1, decode_column(decode));
+            return PROGRESS_FAILED;
+        }
+    } while (decode->part != DECODE_HEAD && *left > 0);
+    return decode->part == DECODE_HEAD ? PROGRESS_DONE : PROGRESS_MORE;
 }
 
 static bool end(struct decode *decode, struct error *err)
@@ -114,7 +117,7 @@ static bool end(struct decode *decode, struct error *err)
 
 static bool has_columns_left(const struct decode *decode)
 {
-    return decode->view->column_count < decode->columns || decode->base != NULL;
+    return decode->view->column_count < decode->columns || decode->part != DECODE_HEAD;
 }
 
 static enum progress go_on(struct decode *decode, size_t *left, struct error *err)
@@ -209,16 +212,33 @@ bool decode_blame(struct error *err, size_t index, const struct column *column)
                         label_of(column->name).text);
 }
 
-size_t decode_ones(const uint8_t *bits, size_t count)
+size_t decode_share(struct decode *decode, size_t count, size_t a_step, size_t *left)
+{
+    const size_t rest = count - decode->done;
+    const size_t steps = (rest + a_step - 1) / a_step;
+    const size_t end = steps <= *left ? count : decode->done + *left * a_step;
+    progress_spend(left, steps);
+    return end;
+}
+
+/* Of the bits from `at` on, a multiple of 8. Up to 7 bytes behind them are read. */
+static size_t ones_of(const uint8_t *bits, size_t at, size_t end)
 {
     size_t ones = 0;
-    size_t words = count / 64;
-    for (size_t i = 0; i < words; i++) {
-        ones += (size_t)__builtin_popcountll(wire_load64(bits + 8 * i));
+    for (; at + 64 <= end; at += 64) {
+        ones += (size_t)__builtin_popcountll(wire_load64(bits + at / 8));
     }
-    if (count % 64 != 0) {
-        uint64_t mask = (UINT64_C(1) << count % 64) - 1;
-        ones += (size_t)__builtin_popcountll(wire_load64(bits + 8 * words) & mask);
+    if (at < end) {
+        const uint64_t mask = (UINT64_C(1) << (end - at)) - 1;
+        ones += (size_t)__builtin_popcountll(wire_load64(bits + at / 8) & mask);
     }
     return ones;
+}
+
+bool decode_count(struct decode *decode, size_t count, size_t *left)
+{
+    const size_t end = decode_share(decode, count, DECODE_BITS_A_STEP, left);
+    decode->ones += ones_of(decode->bits, decode->done, end);
+    decode->done = end;
+    return end == count;
 }

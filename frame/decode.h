@@ -39,6 +39,14 @@ enum decode_versions {
 bool decode_view(struct slice frame, unsigned accepted, const struct room *room, struct view *view,
                  struct error *err) MUST_CHECK;
 
+/* What is being done with a column. */
+enum decode_part {
+    DECODE_HEAD,  /* its first bytes are read */
+    DECODE_BITS,  /* nulls are counted */
+    DECODE_TURN,  /* version 3, where a bit says null: turned round */
+    DECODE_TABLE, /* version 3: begins and ends of the strings; version 4: offsets are checked */
+};
+
 /* The same in shares. */
 struct decode {
     struct slice frame; /* borrow: until it is done; after that the view does */
@@ -54,10 +62,14 @@ struct decode {
     size_t columns;
     uint64_t expanded; /* version 4: bytes to which the constants so far would grow */
 
-    /* Version 3: the strings of the last column, while its tables are made. */
-    const uint8_t *base; /* borrow: the frame; NULL: none */
-    size_t at;           /* bytes of them that have been read */
-    size_t row;          /* rows likewise */
+    /* The last column; at HEAD it is whole. */
+    enum decode_part part;
+    size_t done;         /* values that this part has looked at */
+    size_t ones;         /* bits among them */
+    const uint8_t *bits; /* borrow: the frame; as they were sent */
+    uint32_t values_len; /* version 4 */
+    uint8_t *validity;   /* borrow: the room; version 3, as what follows */
+    size_t at;           /* bytes of strings that have been read */
     uint32_t *starts;    /* borrow: the room */
     uint32_t *ends;      /* borrow: the room */
 };

@@ -13,9 +13,17 @@
 bool decode_v4_header(struct decode *decode, struct error *err) MUST_CHECK;
 bool decode_v3_header(struct decode *decode, struct error *err) MUST_CHECK;
 
-/* Reads the last column of the view, which is zeroed but for what was read of it before. */
-enum progress decode_v4_column(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
-enum progress decode_v3_column(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
+/* Does the part that the last column of the view is at, as far as the allowance reaches, and goes
+ * to the next one when it is done; `part` tells. At HEAD the column is zeroed. */
+bool decode_v4_part(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
+bool decode_v3_part(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
+
+static inline void decode_go_to(struct decode *decode, enum decode_part part)
+{
+    decode->part = part;
+    decode->done = 0;
+    decode->ones = 0;
+}
 
 static inline struct column *decode_column(const struct decode *decode)
 {
@@ -29,5 +37,10 @@ bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error
 /* Puts the column's index, and its name when that was read, before the text; returns false. */
 bool decode_blame(struct error *err, size_t index, const struct column *column);
 
-/* How many of the first `count` bits are 1. Up to 7 bytes behind them are read. */
-size_t decode_ones(const uint8_t *bits, size_t count);
+/* Where a share of the part's `count` values ends, so many a step; spends the steps. */
+size_t decode_share(struct decode *decode, size_t count, size_t a_step, size_t *left);
+
+/* Counts the next of `count` bits: true when all are. Up to 7 bytes behind them are read. */
+bool decode_count(struct decode *decode, size_t count, size_t *left);
+
+#define DECODE_BITS_A_STEP 1024 /* a multiple of 64 */

@@ -14,9 +14,8 @@
 
 #include <stdalign.h>
 
-#define FRAME_MIN   7
-#define ROWS_A_STEP 16
-#define COLUMN_MIN  4 /* role, type, two empty names */
+#define FRAME_MIN  7
+#define COLUMN_MIN 4 /* role, type, two empty names */
 
 /* Encoders write the shortest form; a longer one would give the same frame two spellings. */
 static bool take_uvarint(struct wire *wire, const char *what, uint64_t *value_out,
@@ -68,22 +67,9 @@ static bool read_head(struct decode *reader, struct column *column, struct error
            decode_kind(column, role, type, err);
 }
 
-/* The bitmap's complement, with its spare bits 0. */
-static const uint8_t *turn_round(const struct decode *reader, struct slice nulls)
+static bool take_nulls(struct decode *reader, struct error *err)
 {
-    uint8_t *validity = reader->room.alloc(reader->room.owner, nulls.len, 1);
-    for (size_t i = 0; i < nulls.len; i++) {
-        validity[i] = (uint8_t)~nulls.ptr[i];
-    }
-    if (reader->rows % 8 != 0) {
-        validity[nulls.len - 1] &= (uint8_t)((1u << reader->rows % 8) - 1);
-    }
-    return validity;
-}
-
-static bool read_nulls(struct decode *reader, struct column *column, struct error *err)
-{
-    size_t rows = reader->rows;
+    const size_t rows = reader->rows;
     struct slice nulls;
     if (!take_bytes(&reader->wire, (rows + 7) / 8, "null bitmap", &nulls, err)) {
         return false;
@@ -91,10 +77,7 @@ static bool read_nulls(struct decode *reader, struct column *column, struct erro
     if (rows % 8 != 0 && nulls.ptr[nulls.len - 1] >> rows % 8 != 0) {
         return error_set(err, ERROR_DATA_LOSS, "null bitmap: spare bits set after row %zu", rows);
     }
-    column->null_count = (uint32_t)decode_ones(nulls.ptr, rows);
-    if (column->null_count > 0) {
-        column->validity = turn_round(reader, nulls);
-    }
+    reader->bits = nulls.ptr;
     return true;
 }
 
@@ -126,15 +109,15 @@ static size_t long_length(const uint8_t *base, size_t limit, size_t *at)
     return (size_t)len;
 }
 
-/* Reads rows from decode->row up to `end`. Returns the bytes read so far, of which `limit` may be;
+/* Reads rows from decode->done up to `end`. Returns the bytes read so far, of which `limit` may be;
  * when a row does not fit they are more, and *row_out tells which. Each row is checked once, when
  * its end is known: the first bytes of its length may be read behind the limit, where 16 bytes are
  * readable. */
 static size_t fill_tables(const struct decode *decode, size_t limit, size_t end, size_t *row_out)
 {
-    const uint8_t *base = decode->base;
+    const uint8_t *base = decode->wire.at;
     size_t at = decode->at;
-    for (size_t row = decode->row; row < end; row++) {
+    for (size_t row = decode->done; row < end; row++) {
         size_t len = base[at];
         if (len < 0x80) {
             at += 1;
@@ -165,63 +148,108 @@ static bool begin_strings(struct decode *decode, struct error *err)
     size_t size = 2 * decode->rows * sizeof(uint32_t);
     decode->starts = decode->room.alloc(decode->room.owner, size, alignof(uint32_t));
     decode->ends = decode->starts + decode->rows;
-    decode->base = decode->wire.at;
     decode->at = 0;
-    decode->row = 0;
+    decode_go_to(decode, DECODE_TABLE);
     return true;
 }
 
-static void end_strings(struct decode *decode)
+/* Parts, in the order in which a column has them. */
+
+static bool read_first(struct decode *decode, struct column *column, struct error *err)
 {
-    struct column *column = decode_column(decode);
-    column->values = decode->base;
+    if (!read_head(decode, column, err) || !take_nulls(decode, err)) {
+        return false;
+    }
+    decode_go_to(decode, DECODE_BITS);
+    return true;
+}
+
+static bool begin_values(struct decode *decode, struct column *column, struct error *err)
+{
+    if (!column_is_number(column)) {
+        return begin_strings(decode, err);
+    }
+    decode_go_to(decode, DECODE_HEAD);
+    return read_numbers(decode, column, err);
+}
+
+static bool read_bits(struct decode *decode, struct column *column, size_t *left, struct error *err)
+{
+    if (!decode_count(decode, decode->rows, left)) {
+        return true;
+    }
+    column->null_count = (uint32_t)decode->ones;
+    if (decode->ones == 0) {
+        return begin_values(decode, column, err);
+    }
+    decode->validity = decode->room.alloc(decode->room.owner, (decode->rows + 7) / 8, 1);
+    decode_go_to(decode, DECODE_TURN);
+    return true;
+}
+
+/* The bitmap's complement, with its spare bits 0. */
+static bool turn_round(struct decode *decode, struct column *column, size_t *left,
+                       struct error *err)
+{
+    const size_t end = decode_share(decode, decode->rows, DECODE_BITS_A_STEP, left);
+    for (size_t i = decode->done / 8; i < (end + 7) / 8; i++) {
+        decode->validity[i] = (uint8_t)~decode->bits[i];
+    }
+    decode->done = end;
+    if (end < decode->rows) {
+        return true;
+    }
+    if (end % 8 != 0) {
+        decode->validity[end / 8] &= (uint8_t)((1u << end % 8) - 1);
+    }
+    column->validity = decode->validity;
+    return begin_values(decode, column, err);
+}
+
+static void end_strings(struct decode *decode, struct column *column)
+{
+    column->values = decode->wire.at;
     column->starts = decode->starts;
     column->ends = decode->ends;
     decode->wire.at += decode->at;
-    decode->base = NULL;
+    decode_go_to(decode, DECODE_HEAD);
 }
 
-static enum progress read_strings(struct decode *decode, size_t *left, struct error *err)
+static bool read_strings(struct decode *decode, struct column *column, size_t *left,
+                         struct error *err)
 {
     const size_t limit = wire_left(&decode->wire);
-    const size_t rest = decode->rows - decode->row;
-    const size_t end = decode->row + (rest < *left ? rest : *left);
+    const size_t end = decode_share(decode, decode->rows, 1, left);
     size_t row = 0;
     decode->at = fill_tables(decode, limit, end, &row);
     if (decode->at > limit) {
-        error_set(err, ERROR_DATA_LOSS,
-                  "row %zu: no length in its shortest form found that ends within the %zu bytes of "
-                  "values",
-                  row, limit);
-        return PROGRESS_FAILED;
+        return error_set(err, ERROR_DATA_LOSS,
+                         "row %zu: no length in its shortest form found that ends within the %zu "
+                         "bytes of values",
+                         row, limit);
     }
-    progress_spend(left, end - decode->row);
-    decode->row = end;
-    if (end < decode->rows) {
-        return PROGRESS_MORE;
+    decode->done = end;
+    if (end == decode->rows) {
+        end_strings(decode, column);
     }
-    end_strings(decode);
-    return PROGRESS_DONE;
+    return true;
 }
 
-/* What comes before a column's strings, and all of numbers. */
-static bool begin_column(struct decode *decode, struct column *column, struct error *err)
-{
-    return read_head(decode, column, err) && read_nulls(decode, column, err) &&
-           (column_is_number(column) ? read_numbers(decode, column, err)
-                                     : begin_strings(decode, err));
-}
-
-enum progress decode_v3_column(struct decode *decode, size_t *left, struct error *err)
+bool decode_v3_part(struct decode *decode, size_t *left, struct error *err)
 {
     struct column *column = decode_column(decode);
-    if (decode->base == NULL) {
-        progress_spend(left, 1 + decode->rows / ROWS_A_STEP);
-        if (!begin_column(decode, column, err)) {
-            return PROGRESS_FAILED;
-        }
+    switch (decode->part) {
+    case DECODE_HEAD:
+        progress_spend(left, 1);
+        return read_first(decode, column, err);
+    case DECODE_BITS:
+        return read_bits(decode, column, left, err);
+    case DECODE_TURN:
+        return turn_round(decode, column, left, err);
+    case DECODE_TABLE:
+        return read_strings(decode, column, left, err);
     }
-    return decode->base == NULL ? PROGRESS_DONE : read_strings(decode, left, err);
+    return true;
 }
 
 static bool read_counts(struct decode *reader, struct error *err)

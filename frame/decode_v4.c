@@ -17,11 +17,11 @@
 
 #include <assert.h>
 
-#define FRAME_HEADER  16
-#define ROWS_A_STEP   16
-#define FLAG_VALIDITY 1u
-#define FLAG_CONSTANT 2u
-#define FLAGS_KNOWN   (FLAG_VALIDITY | FLAG_CONSTANT)
+#define FRAME_HEADER   16
+#define OFFSETS_A_STEP 32
+#define FLAG_VALIDITY  1u
+#define FLAG_CONSTANT  2u
+#define FLAGS_KNOWN    (FLAG_VALIDITY | FLAG_CONSTANT)
 
 struct header {
     uint8_t role;
@@ -35,9 +35,9 @@ struct header {
 };
 static_assert(sizeof(struct header) == 16, "as on the wire");
 
-static size_t stored_values(const struct decode *reader, const struct header *header)
+static size_t stored_values(const struct decode *reader, const struct column *column)
 {
-    return header->flags & FLAG_CONSTANT ? 1 : reader->rows;
+    return column->constant ? 1 : reader->rows;
 }
 
 /* Takes a block and the zero bytes that follow it up to the next multiple of 8. The false is
@@ -97,10 +97,11 @@ static bool check_flags(const struct decode *reader, const struct header *header
     return true;
 }
 
-static bool read_validity(struct decode *reader, const struct header *header, struct column *column,
+static bool take_validity(struct decode *reader, const struct header *header, struct column *column,
                           struct error *err)
 {
-    size_t count = stored_values(reader, header);
+    const size_t count = stored_values(reader, column);
+    column->null_count = header->null_count;
     if ((header->flags & FLAG_VALIDITY) == 0) {
         return header->null_count == 0 ||
                error_set(err, ERROR_DATA_LOSS, "null count %u found, 0 without validity expected",
@@ -113,16 +114,20 @@ static bool read_validity(struct decode *reader, const struct header *header, st
     if (count % 8 != 0 && bits.ptr[bits.len - 1] >> count % 8 != 0) {
         return error_set(err, ERROR_DATA_LOSS, "validity: spare bits set after value %zu", count);
     }
-    size_t nulls = count - decode_ones(bits.ptr, count);
-    if (nulls == 0 || nulls != header->null_count) {
-        return error_set(err, ERROR_DATA_LOSS,
-                         "null count %u found; the validity has %zu zero bits of %zu, at least 1 "
-                         "expected",
-                         header->null_count, nulls, count);
-    }
+    reader->bits = bits.ptr;
     column->validity = bits.ptr;
-    column->null_count = header->null_count;
     return true;
+}
+
+static bool check_nulls(const struct decode *reader, const struct column *column, struct error *err)
+{
+    const size_t count = stored_values(reader, column);
+    const size_t nulls = count - reader->ones;
+    return (nulls > 0 && nulls == column->null_count) ||
+           error_set(err, ERROR_DATA_LOSS,
+                     "null count %u found; the validity has %zu zero bits of %zu, at least 1 "
+                     "expected",
+                     column->null_count, nulls, count);
 }
 
 /* Four offsets at a time: every machine we run on has registers of 16 bytes. */
@@ -152,67 +157,55 @@ static bool offsets_rise(const uint32_t *at, size_t count)
     return signs >> 31 == 0;
 }
 
-/* The slow look for the text, once it is known that some offset is wrong. */
-static bool blame_offset(const int32_t *at, size_t count, struct error *err)
+/* The slow look for the text, once it is known that of the offsets from `at` on, up to `end`, one
+ * is less than the one before it. */
+static bool blame_offset(const int32_t *offsets, size_t at, size_t end, struct error *err)
 {
-    for (size_t i = 1; i < count; i++) {
-        if (at[i] < at[i - 1]) {
-            return error_set(err, ERROR_DATA_LOSS, "offset %zu: %d found, at least %d expected", i,
-                             at[i], at[i - 1]);
-        }
+    while (at < end && offsets[at + 1] >= offsets[at]) {
+        at++;
     }
-    return error_set(err, ERROR_DATA_LOSS, "offset 0: %d found, 0 expected", at[0]);
+    return error_set(err, ERROR_DATA_LOSS, "offset %zu: %d found, at least %d expected", at + 1,
+                     offsets[at + 1], offsets[at]);
 }
 
-static bool read_offsets(struct decode *reader, const struct header *header, struct column *column,
-                         struct error *err)
+static bool take_offsets(struct decode *reader, struct column *column, struct error *err)
 {
-    size_t count = stored_values(reader, header) + 1;
+    const size_t count = stored_values(reader, column);
     struct slice block;
-    if (!take_padded(&reader->wire, count * sizeof(uint32_t), "offsets", &block, err)) {
+    if (!take_padded(&reader->wire, (count + 1) * sizeof(uint32_t), "offsets", &block, err)) {
         return false;
     }
     const void *start = block.ptr; /* on a multiple of 8, as all blocks are */
     const uint32_t *offsets = start;
-    if (offsets[0] != 0 || !offsets_rise(offsets, count)) {
-        return blame_offset(start, count, err);
-    }
-    if (offsets[count - 1] != header->values_len) {
-        return error_set(err, ERROR_DATA_LOSS, "last offset %u found, values length %u expected",
-                         offsets[count - 1], header->values_len);
-    }
     column->starts = offsets;
     column->ends = offsets + 1;
-    return true;
+    return offsets[0] == 0 ||
+           error_set(err, ERROR_DATA_LOSS, "offset 0: %d found, 0 expected", (int32_t)offsets[0]);
 }
 
-static bool read_values(struct decode *reader, const struct header *header, struct column *column,
-                        struct error *err)
+static bool check_offsets(struct decode *reader, const struct column *column, size_t *left,
+                          struct error *err)
 {
-    size_t expected = 8 * stored_values(reader, header);
-    if (column_is_number(column) && header->values_len != expected) {
-        return error_set(err, ERROR_DATA_LOSS, "values length %u found, %zu expected",
-                         header->values_len, expected);
+    const size_t count = stored_values(reader, column);
+    const size_t begin = reader->done;
+    reader->done = decode_share(reader, count, OFFSETS_A_STEP, left);
+    if (!offsets_rise(column->starts + begin, reader->done - begin + 1)) {
+        return blame_offset((const int32_t *)column->starts, begin, reader->done, err);
     }
-    if (!column_is_number(column) && !read_offsets(reader, header, column, err)) {
-        return false;
+    if (reader->done == count && column->starts[count] != reader->values_len) {
+        return error_set(err, ERROR_DATA_LOSS, "last offset %u found, values length %u expected",
+                         column->starts[count], reader->values_len);
     }
-    struct slice values;
-    if (!take_padded(&reader->wire, header->values_len, "values", &values, err)) {
-        return false;
-    }
-    column->values = values.ptr;
     return true;
 }
 
 /* A few bytes of constants can stand for gigabytes; the sum over the frame is bounded. */
-static bool spend_expansion(struct decode *reader, const struct header *header,
-                            const struct column *column, struct error *err)
+static bool spend_expansion(struct decode *reader, const struct column *column, struct error *err)
 {
     if (!column->constant) {
         return true;
     }
-    uint64_t each = column_is_number(column) ? 8 : UINT64_C(16) + header->values_len;
+    uint64_t each = column_is_number(column) ? 8 : UINT64_C(16) + reader->values_len;
     reader->expanded += reader->rows * each;
     return reader->expanded <= DECODE_CONSTANT_BUDGET ||
            error_set(err, ERROR_DATA_LOSS,
@@ -220,15 +213,79 @@ static bool spend_expansion(struct decode *reader, const struct header *header,
                      (unsigned long long)reader->expanded, DECODE_CONSTANT_BUDGET);
 }
 
-static bool read_column(struct decode *reader, struct column *column, struct error *err)
+/* Parts, in the order in which a column has them. */
+
+static bool read_head(struct decode *reader, struct column *column, struct error *err)
 {
     struct header header;
-    return read_header(reader, &header, column, err) &&
-           decode_kind(column, header.role, header.type, err) &&
-           check_flags(reader, &header, column, err) &&
-           read_validity(reader, &header, column, err) &&
-           read_values(reader, &header, column, err) &&
-           spend_expansion(reader, &header, column, err);
+    if (!read_header(reader, &header, column, err) ||
+        !decode_kind(column, header.role, header.type, err) ||
+        !check_flags(reader, &header, column, err) ||
+        !take_validity(reader, &header, column, err)) {
+        return false;
+    }
+    reader->values_len = header.values_len;
+    decode_go_to(reader, DECODE_BITS);
+    return true;
+}
+
+static bool end_column(struct decode *reader, struct column *column, struct error *err)
+{
+    struct slice values;
+    if (!take_padded(&reader->wire, reader->values_len, "values", &values, err)) {
+        return false;
+    }
+    column->values = values.ptr;
+    decode_go_to(reader, DECODE_HEAD);
+    return spend_expansion(reader, column, err);
+}
+
+static bool end_bits(struct decode *reader, struct column *column, struct error *err)
+{
+    if (column->validity != NULL && !check_nulls(reader, column, err)) {
+        return false;
+    }
+    if (!column_is_number(column)) {
+        decode_go_to(reader, DECODE_TABLE);
+        return take_offsets(reader, column, err);
+    }
+    const size_t expected = 8 * stored_values(reader, column);
+    if (reader->values_len != expected) {
+        return error_set(err, ERROR_DATA_LOSS, "values length %u found, %zu expected",
+                         reader->values_len, expected);
+    }
+    return end_column(reader, column, err);
+}
+
+static bool read_bits(struct decode *reader, struct column *column, size_t *left, struct error *err)
+{
+    const bool done =
+        column->validity == NULL || decode_count(reader, stored_values(reader, column), left);
+    return !done || end_bits(reader, column, err);
+}
+
+static bool read_table(struct decode *reader, struct column *column, size_t *left,
+                       struct error *err)
+{
+    return check_offsets(reader, column, left, err) &&
+           (reader->done < stored_values(reader, column) || end_column(reader, column, err));
+}
+
+bool decode_v4_part(struct decode *decode, size_t *left, struct error *err)
+{
+    struct column *column = decode_column(decode);
+    switch (decode->part) {
+    case DECODE_HEAD:
+        progress_spend(left, 1);
+        return read_head(decode, column, err);
+    case DECODE_BITS:
+        return read_bits(decode, column, left, err);
+    case DECODE_TABLE:
+        return read_table(decode, column, left, err);
+    case DECODE_TURN:
+        break;
+    }
+    return true;
 }
 
 static bool check_frame(struct slice frame, size_t rows, size_t columns, struct error *err)
@@ -254,12 +311,4 @@ bool decode_v4_header(struct decode *decode, struct error *err)
     decode->columns = wire_load32(frame.ptr + 12);
     decode->wire = wire_of(slice_of(frame.ptr + FRAME_HEADER, frame.len - FRAME_HEADER));
     return check_frame(frame, decode->rows, decode->columns, err);
-}
-
-/* Offsets are looked at many at a time, so a column is done in one go: of a frame of 100 MB in some
- * milliseconds. */
-enum progress decode_v4_column(struct decode *decode, size_t *left, struct error *err)
-{
-    progress_spend(left, 1 + decode->rows / ROWS_A_STEP);
-    return read_column(decode, decode_column(decode), err) ? PROGRESS_DONE : PROGRESS_FAILED;
 }

@@ -162,7 +162,7 @@ END_TEST
 START_TEST(ones)
 {
     uint64_t seed = 11;
-    uint8_t bits[64];
+    uint8_t bits[600];
     for (size_t round = 0; round < 2000; round++) {
         size_t count = random_below(&seed, 8 * sizeof bits - 64);
         size_t expected = 0;
@@ -172,7 +172,12 @@ START_TEST(ones)
         for (size_t i = 0; i < count; i++) {
             expected += bits[i / 8] >> i % 8 & 1;
         }
-        ck_assert_uint_eq(decode_ones(bits, count), expected);
+        struct decode decode = {.bits = bits};
+        for (bool all = false; !all;) {
+            size_t left = 1 + random_below(&seed, 2);
+            all = decode_count(&decode, count, &left);
+        }
+        ck_assert_uint_eq(decode.ones, expected);
     }
 }
 END_TEST

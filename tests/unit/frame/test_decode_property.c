@@ -204,7 +204,7 @@ START_TEST(shares_end_as_the_whole_does)
     size_t calls = 0;
     size_t good = 0;
     for (size_t round = 0; round < 6000; round++) {
-        struct frame_builder *builder = frame_random(&seed, 100);
+        struct frame_builder *builder = frame_random(&seed, round % 100 < 98 ? 100 : 5000);
         size_t len;
         uint8_t *frame = frame_builder_encode(builder, 3 + round % 2, &len);
         len = round % 3 == 0 ? len : mutate(&seed, frame, len);
@@ -233,6 +233,59 @@ START_TEST(shares_end_as_the_whole_does)
 }
 END_TEST
 
+/* What one call has done of the part that the decoder is at, against its allowance. */
+static void check_share(const struct decode *before, size_t columns_before,
+                        const struct decode *after, size_t allowed)
+{
+    static const size_t a_step[2][4] = {
+        {[DECODE_BITS] = 1024, [DECODE_TURN] = 1024, [DECODE_TABLE] = 1},
+        {[DECODE_BITS] = 1024, [DECODE_TABLE] = 32},
+    };
+    const size_t columns = after->view->column_count;
+    ck_assert_uint_le(columns - columns_before, allowed + 1);
+    if (after->part == DECODE_HEAD) {
+        return;
+    }
+    const bool same = columns_before == columns && before->part == after->part;
+    const size_t done = after->done - (same ? before->done : 0);
+    ck_assert_uint_le(done, allowed * a_step[after->view->version - 3][after->part]);
+}
+
+/* However many rows there are, a call does no more than it is allowed to. */
+START_TEST(shares_are_as_long_as_allowed)
+{
+    uint64_t seed = 47;
+    size_t calls = 0;
+    for (size_t round = 0; round < 60; round++) {
+        struct frame_builder *builder = frame_random(&seed, 20000);
+        size_t len;
+        uint8_t *frame = frame_builder_encode(builder, 3 + round % 2, &len);
+        struct placed placed = place_bytes(slice_of(frame, len), 0);
+        struct test_room room;
+        struct view view;
+        struct decode decode;
+        test_room_init(&room);
+        decode_begin(&decode, placed.bytes, BOTH, &room.room, &view);
+        enum progress progress = PROGRESS_MORE;
+        while (progress == PROGRESS_MORE) {
+            const struct decode before = decode;
+            const size_t columns = view.column_count;
+            const size_t allowed = 1 + random_below(&seed, 20);
+            size_t left = allowed;
+            progress = decode_some(&decode, &left, NULL);
+            check_share(&before, columns, &decode, allowed);
+            calls++;
+        }
+        ck_assert_int_eq(progress, PROGRESS_DONE);
+        test_room_fini(&room);
+        free(placed.block);
+        free(frame);
+        frame_builder_free(&builder);
+    }
+    ck_assert_uint_gt(calls, 60 * 100);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("decode_property");
@@ -243,6 +296,7 @@ int main(void)
     tcase_add_test(tcase, truncations_are_refused);
     tcase_add_test(tcase, mutations_are_refused_or_read);
     tcase_add_test(tcase, shares_end_as_the_whole_does);
+    tcase_add_test(tcase, shares_are_as_long_as_allowed);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
