@@ -72,6 +72,13 @@ static bool is_aligned(struct decode *decode, size_t *left)
     return true;
 }
 
+static bool check_columns(const struct decode *decode, struct error *err)
+{
+    return decode->columns <= DECODE_COLUMNS_MAX ||
+           error_set(err, ERROR_DATA_LOSS, "%zu columns found, at most %u expected",
+                     decode->columns, DECODE_COLUMNS_MAX);
+}
+
 static enum progress begin(struct decode *decode, size_t *left, struct error *err)
 {
     struct view *view = decode->view;
@@ -85,7 +92,8 @@ static enum progress begin(struct decode *decode, size_t *left, struct error *er
         return PROGRESS_MORE;
     }
     decode->begun =
-        view->version == 4 ? decode_v4_header(decode, err) : decode_v3_header(decode, err);
+        (view->version == 4 ? decode_v4_header(decode, err) : decode_v3_header(decode, err)) &&
+        check_columns(decode, err);
     return decode->begun ? PROGRESS_DONE : PROGRESS_FAILED;
 }
 

@@ -78,4 +78,5 @@ void decode_begin(struct decode *decode, struct slice frame, unsigned accepted,
                   const struct room *room, struct view *view);
 enum progress decode_some(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;
 
+#define DECODE_COLUMNS_MAX     16384u /* of a frame: what is done once for all of them is short */
 #define DECODE_CONSTANT_BUDGET 268435456u /* bytes to which a frame's constants may expand */

@@ -4,7 +4,8 @@
 
 #include "frame/wire.h"
 
-#define FRAME_FIRST_BYTE 0x00 /* no protobuf begins so: it would be field number 0 */
+#define FRAME_FIRST_BYTE 0x00      /* no protobuf begins so: it would be field number 0 */
+#define FIELDS_MAX       (1 << 19) /* a trace has the most, one for each of its spans */
 
 enum { MESSAGE_ID = 1, ERROR_TEXT = 2, BODY = 3, STATUS = 4, COMPATIBILITY = 5 };
 enum { DATA_POINTS = 1, TRACE = 2, RAW_FRAME_BODY = 3 };
@@ -39,15 +40,33 @@ static const struct shape trace_message = {
     .types = {[1] = WIRE_BYTES, [2] = WIRE_BYTES, [TRACE_ERROR] = WIRE_VARINT},
 };
 
-/* As wire_next, but a known field of another wire type is broken too; err is filled then. */
-static enum wire_result next_of(const struct shape *shape, struct slice whole, struct wire *wire,
-                                struct wire_field *field, struct error *err)
+/* A message that is read in one go. */
+struct walk {
+    const struct shape *shape; /* borrow: static */
+    struct slice whole;        /* borrow */
+    struct wire wire;
+    size_t fields; /* so far */
+};
+
+static struct walk walk_of(const struct shape *shape, struct slice whole)
 {
-    enum wire_result result = wire_next(wire, field);
+    return (struct walk){.shape = shape, .whole = whole, .wire = wire_of(whole)};
+}
+
+/* As wire_next, but a known field of another wire type is broken too, and so are more fields than
+ * can be walked in a few milliseconds; err is filled then. */
+static enum wire_result next_of(struct walk *walk, struct wire_field *field, struct error *err)
+{
+    const struct shape *shape = walk->shape;
+    enum wire_result result = wire_next(&walk->wire, field);
     if (result == WIRE_BROKEN) {
         error_set(err, ERROR_DATA_LOSS,
                   "%s of %zu bytes: no complete protobuf field before byte %zu", shape->name,
-                  whole.len, (size_t)(wire->at - whole.ptr));
+                  walk->whole.len, (size_t)(walk->wire.at - walk->whole.ptr));
+    } else if (result == WIRE_FIELD && walk->fields++ == FIELDS_MAX) {
+        error_set(err, ERROR_DATA_LOSS, "%s of %zu bytes: more than %d fields found", shape->name,
+                  walk->whole.len, FIELDS_MAX);
+        return WIRE_BROKEN;
     } else if (result == WIRE_FIELD && field->number <= shape->count &&
                field->type != shape->types[field->number]) {
         error_set(err, ERROR_DATA_LOSS, "%s field %u: wire type %d found, %d expected", shape->name,
@@ -60,10 +79,10 @@ static enum wire_result next_of(const struct shape *shape, struct slice whole, s
 bool envelope_read(struct slice bytes, struct envelope *envelope, struct error *err)
 {
     *envelope = (struct envelope){0};
-    struct wire wire = wire_of(bytes);
+    struct walk walk = walk_of(&send_response, bytes);
     struct wire_field field;
     enum wire_result result;
-    while ((result = next_of(&send_response, bytes, &wire, &field, err)) == WIRE_FIELD) {
+    while ((result = next_of(&walk, &field, err)) == WIRE_FIELD) {
         if (field.number == MESSAGE_ID) {
             envelope->message_id = field.value;
         } else if (field.number == ERROR_TEXT) {
@@ -151,10 +170,10 @@ enum landing envelope_landing(struct slice head, size_t *offset_out)
 
 static bool read_trace_error(struct slice trace, bool *error_out, struct error *err)
 {
-    struct wire wire = wire_of(trace);
+    struct walk walk = walk_of(&trace_message, trace);
     struct wire_field field;
     enum wire_result result;
-    while ((result = next_of(&trace_message, trace, &wire, &field, err)) == WIRE_FIELD) {
+    while ((result = next_of(&walk, &field, err)) == WIRE_FIELD) {
         if (field.number == TRACE_ERROR) {
             *error_out = field.value != 0;
         }
@@ -169,10 +188,10 @@ bool envelope_answer(struct slice body, struct answer *answer, struct error *err
         answer->frame = body;
         return true;
     }
-    struct wire wire = wire_of(body);
+    struct walk walk = walk_of(&internal_query_response, body);
     struct wire_field field;
     enum wire_result result;
-    while ((result = next_of(&internal_query_response, body, &wire, &field, err)) == WIRE_FIELD) {
+    while ((result = next_of(&walk, &field, err)) == WIRE_FIELD) {
         if (field.number == DATA_POINTS) {
             answer->has_points = true;
         } else if (field.number == TRACE) {

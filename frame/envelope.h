@@ -8,7 +8,8 @@
  *   InternalQueryResponse   1 data_points message · 2 trace message · 3 raw_frame_body bytes
  *
  * A field that comes twice: the last one counts (protobuf's rule for scalars). Unknown fields are
- * skipped. A wrong wire type, a length past the end, a field number 0: DATA_LOSS.
+ * skipped. A wrong wire type, a length past the end, a field number 0, more than 524,288 fields:
+ * DATA_LOSS.
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /* Each function looks first and moves the cursor only when all it wants is there. */
 #include "frame/wire.h"
 
-#define GROUP_DEPTH      100 /* protobuf's own nesting limit */
+#define GROUP_DEPTH      100   /* protobuf's own nesting limit */
+#define GROUP_FIELDS     65536 /* in all groups of a message: nobody writes them any more */
 #define FIELD_NUMBER_MAX ((1u << 29) - 1)
 
 bool wire_uvarint(struct wire *wire, uint64_t *value_out)
@@ -119,7 +120,8 @@ static bool skip_group(struct wire *wire, uint32_t number)
     struct groups groups = {.open = {number}, .depth = 1};
     struct wire_field field;
     while (groups.depth > 0) {
-        if (!read_key(wire, &field) || !step_group(&groups, wire, &field)) {
+        if (!read_key(wire, &field) || !step_group(&groups, wire, &field) ||
+            ++wire->skipped > GROUP_FIELDS) {
             return false;
         }
     }

@@ -10,6 +10,7 @@
 struct wire {
     const uint8_t *at;  /* borrow: next byte */
     const uint8_t *end; /* borrow */
+    size_t skipped;     /* fields of groups, so far */
 };
 
 static inline struct wire wire_of(struct slice bytes)
@@ -48,7 +49,8 @@ struct wire_field {
 enum wire_result { WIRE_FIELD, WIRE_END, WIRE_BROKEN };
 
 /* The next protobuf field. Groups are skipped whole (unknown fields of old writers); a group that
- * does not close, a field number 0 or above 2^29-1, a length past the end: BROKEN. */
+ * does not close, a field number 0 or above 2^29-1, a length past the end: BROKEN. So are more than
+ * 65,536 fields of groups in one message: nobody can make a walk over few fields take long. */
 enum wire_result wire_next(struct wire *wire, struct wire_field *field);
 
 static inline uint64_t wire_load64(const uint8_t *ptr)

@@ -167,6 +167,38 @@ START_TEST(landings_are_final)
 }
 END_TEST
 
+/* Messages of many fields or groups: `unit`, so often, and one field of two bytes. */
+static bool reads_many(const char *unit, size_t count, struct error *err)
+{
+    uint8_t one[16];
+    const struct slice part = bytes_of(unit, one);
+    const size_t len = count * part.len + 2;
+    uint8_t *bytes = malloc(len);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(bytes + i * part.len, part.ptr, part.len);
+    }
+    memcpy(bytes + len - 2, (uint8_t[]){0x20, 0x01}, 2);
+    struct envelope envelope;
+    const bool good = envelope_read(slice_of(bytes, len), &envelope, err);
+    ck_assert(!good || envelope.status == 1);
+    free(bytes);
+    return good;
+}
+
+START_TEST(no_walk_is_endless)
+{
+    struct error err;
+    ck_assert(reads_many("3001", (1 << 19) - 1, &err));
+    ck_assert(!reads_many("3001", 1 << 19, &err));
+    ck_assert_int_eq(err.code, ERROR_DATA_LOSS);
+    ck_assert_str_eq(err.text, "SendResponse of 1048578 bytes: more than 524288 fields found");
+    ck_assert(reads_many("3334", 65536, &err));
+    ck_assert(!reads_many("3334", 65537, &err));
+    ck_assert(reads_many("33 0801 0801 0801 34", 65536 / 4, &err));
+    ck_assert(!reads_many("33 0801 0801 0801 34", 65536 / 4 + 1, &err));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("envelope");
@@ -175,6 +207,7 @@ int main(void)
     tcase_add_test(tcase, the_last_of_two_counts);
     tcase_add_test(tcase, answers);
     tcase_add_test(tcase, refusals);
+    tcase_add_test(tcase, no_walk_is_endless);
     tcase_add_test(tcase, landings);
     tcase_add_test(tcase, landings_are_final);
     suite_add_tcase(suite, tcase);
