@@ -53,13 +53,18 @@ enum catalog_change catalog_store_put(struct catalog_store *store,
 enum catalog_change catalog_store_delete(struct catalog_store *store,
                                          const Banyandb__Property__V1__Property *property,
                                          int64_t delete_time);
+/* Until the next call nothing can have happened after this moment, ns. An object that is dated
+ * later counts as any other, as for all who read it; but it does not raise the revision, or nothing
+ * newer would be asked for, and a change of placement is taken for one of this moment. */
+void catalog_store_clock(struct catalog_store *store, int64_t latest);
 /* For the periodic full compare: calls `each` for every live id with its updated_at. */
 void catalog_store_each(const struct catalog_store *store,
                         void (*each)(void *owner, const char *id, int64_t updated_at), void *owner);
 /* Drops an id that no server knows any more: deleted at a time that nobody remembers. For a group
  * the caller has to count that moment as a change of placement. */
 enum catalog_change catalog_store_forget(struct catalog_store *store, const char *id);
-/* Greatest updated_at or delete_time seen: the watch asks for what is newer. */
+/* Greatest updated_at or delete_time seen, but for later ones than the clock: the watch asks for
+ * what is newer. */
 int64_t catalog_store_revision(const struct catalog_store *store);
 
 /* The objects as they are now; count 1. */

@@ -21,13 +21,21 @@
 struct catalog_store {
     struct catalog_shelf shelves[SCHEMA_KINDS]; /* tombstones included */
     size_t tombstones;
+    int64_t latest;
     int64_t revision;
     int64_t placement_time;
 };
 
 struct catalog_store *catalog_store_new(void)
 {
-    return alloc_zeroed(NULL, sizeof(struct catalog_store));
+    struct catalog_store *store = alloc_zeroed(NULL, sizeof(struct catalog_store));
+    store->latest = INT64_MAX;
+    return store;
+}
+
+void catalog_store_clock(struct catalog_store *store, int64_t latest)
+{
+    store->latest = latest;
 }
 
 void catalog_store_free(struct catalog_store **store)
@@ -47,14 +55,26 @@ static void raise_to(int64_t *value, int64_t seen)
     *value = seen > *value ? seen : *value;
 }
 
+static void note_revision(struct catalog_store *store, int64_t revision)
+{
+    if (revision <= store->latest) {
+        raise_to(&store->revision, revision);
+    }
+}
+
+static void note_placement(struct catalog_store *store, int64_t moment)
+{
+    raise_to(&store->placement_time, moment <= store->latest ? moment : store->latest);
+}
+
 static void note(struct catalog_store *store, const struct catalog_tags *tags, int64_t delete_time)
 {
-    raise_to(&store->revision, tags->updated_at);
-    raise_to(&store->revision, delete_time);
+    note_revision(store, tags->updated_at);
+    note_revision(store, delete_time);
     if (tags->kind == SCHEMA_GROUP) {
-        raise_to(&store->placement_time, tags->updated_at);
-        raise_to(&store->placement_time, tags->created_at);
-        raise_to(&store->placement_time, delete_time);
+        note_placement(store, tags->updated_at);
+        note_placement(store, tags->created_at);
+        note_placement(store, delete_time);
     }
 }
 
@@ -109,6 +129,13 @@ static void drop_tombstones(struct catalog_store *store)
     store->tombstones = 0;
 }
 
+/* The deletion came before the object was last written. A date of the future does not tell. */
+static bool is_before(const struct catalog_store *store, int64_t delete_time,
+                      const struct catalog_object *old)
+{
+    return old->updated_at > delete_time && old->updated_at <= store->latest;
+}
+
 enum catalog_change catalog_store_delete(struct catalog_store *store,
                                          const Banyandb__Property__V1__Property *property,
                                          int64_t delete_time)
@@ -123,7 +150,7 @@ enum catalog_change catalog_store_delete(struct catalog_store *store,
     if (old != NULL && tags.updated_at == 0) {
         tags.updated_at = old->updated_at; /* not told: of what is here */
     }
-    if (old != NULL && (old->updated_at > tags.updated_at || old->updated_at > delete_time)) {
+    if (old != NULL && (old->updated_at > tags.updated_at || is_before(store, delete_time, old))) {
         return CATALOG_UNCHANGED;
     }
     if (store->tombstones >= TOMBSTONES_MAX) {

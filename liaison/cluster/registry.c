@@ -6,7 +6,7 @@
 #include "liaison/cluster/registry.h"
 
 #include "liaison/cluster/compare.h"
-#include "liaison/cluster/known_objects.h"
+#include "liaison/cluster/schema_intake.h"
 #include "liaison/cluster/schema_session.h"
 #include "liaison/own.h"
 #include "proto/catalog_tags.h"
@@ -29,7 +29,7 @@ struct slot {
 
 struct registry {
     struct registry_setup setup;
-    struct catalog_store *store; /* own */
+    struct schema_intake intake; /* the store, and what goes into it */
     bool changed;
     bool complete;
     size_t count;
@@ -42,7 +42,6 @@ struct registry {
     size_t fetched;
     size_t forgotten;
     struct loop_timer patience; /* of the compare */
-    struct known_objects known; /* revisions that are of no use */
 };
 
 static struct slot *slot_of(struct registry *registry, const struct schema_session *session)
@@ -60,43 +59,17 @@ static void note_change(struct registry *registry)
     registry->setup.on_change(registry->setup.owner);
 }
 
-/* Objects */
-
-/* Told once. It is looked at again when it comes again: another server may have it unharmed. */
-static void on_bad(struct registry *registry, const struct schema_session *session,
-                   const Banyandb__Property__V1__Property *property, const struct error *why)
-{
-    const int64_t updated_at = catalog_tags_of(property).updated_at;
-    if (!known_objects_has(&registry->known, property->id, updated_at)) {
-        log_error(registry->setup.log, MODULE,
-                  "a schema object is not accepted; id=%s node=%s error=%s", property->id,
-                  schema_session_name(session), why->text);
-        known_objects_note(&registry->known, property->id, updated_at);
-    }
-}
-
 static void on_object(void *owner, struct schema_session *session,
                       const Banyandb__Property__V1__Property *property, int64_t delete_time,
                       bool asked)
 {
     struct registry *registry = owner;
-    struct error why;
-    const enum catalog_change change =
-        delete_time != 0 ? catalog_store_delete(registry->store, property, delete_time)
-                         : catalog_store_put(registry->store, property, &why);
-    switch (change) {
-    case CATALOG_CHANGED:
+    const struct schema_intake_object told = {.property = property,
+                                              .delete_time = delete_time,
+                                              .node = schema_session_name(session),
+                                              .asked = asked};
+    if (schema_intake_object(&registry->intake, &told)) {
         note_change(registry);
-        break;
-    case CATALOG_UNCHANGED:
-        if (asked) { /* by a compare, which would ask again */
-            known_objects_note(&registry->known, property->id,
-                               catalog_tags_of(property).updated_at);
-        }
-        break;
-    case CATALOG_BAD:
-        on_bad(registry, session, property, &why);
-        break;
     }
 }
 
@@ -105,7 +78,7 @@ static void on_object(void *owner, struct schema_session *session,
 static void fetch(void *owner, const struct compare_digest *digest)
 {
     struct registry *registry = owner;
-    if (!known_objects_has(&registry->known, digest->id, digest->updated_at)) {
+    if (schema_intake_wants(&registry->intake, digest->id, digest->updated_at)) {
         schema_session_fetch(registry->slots[digest->source].session, digest->kind, digest->id);
         registry->fetched++;
     }
@@ -114,7 +87,7 @@ static void fetch(void *owner, const struct compare_digest *digest)
 static void forget(void *owner, const char *id)
 {
     struct registry *registry = owner;
-    if (catalog_store_forget(registry->store, id) == CATALOG_CHANGED) {
+    if (catalog_store_forget(registry->intake.store, id) == CATALOG_CHANGED) {
         registry->forgotten++;
     }
 }
@@ -134,7 +107,7 @@ static void finish_compare(struct registry *registry)
 {
     registry->fetched = 0;
     registry->forgotten = 0;
-    compare_run(&registry->compare, registry->store,
+    compare_run(&registry->compare, registry->intake.store,
                 &(struct compare_actions){.fetch = fetch,
                                           .forget = registry->all_heard ? forget : NULL,
                                           .owner = registry});
@@ -193,8 +166,7 @@ static void on_digest(void *owner, struct schema_session *session,
     if (tags.kind == SCHEMA_KINDS) {
         return;
     }
-    if (delete_time != 0 &&
-        catalog_store_delete(registry->store, property, delete_time) == CATALOG_CHANGED) {
+    if (schema_intake_digest(&registry->intake, property, delete_time)) {
         note_change(registry);
     }
     if (slot->comparing) {
@@ -217,7 +189,7 @@ static void on_digests_done(void *owner, struct schema_session *session)
 
 static void ask_news(struct registry *registry)
 {
-    const int64_t revision = catalog_store_revision(registry->store);
+    const int64_t revision = catalog_store_revision(registry->intake.store);
     for (size_t i = 0; i < registry->count; i++) {
         schema_session_news(registry->slots[i].session, revision);
     }
@@ -249,7 +221,7 @@ static void on_session(void *owner, struct schema_session *session)
     if (schema_session_state(session) == SCHEMA_SESSION_WATCHING) {
         registry->changed = registry->changed || !registry->complete;
         registry->complete = true;
-        schema_session_news(session, catalog_store_revision(registry->store));
+        schema_session_news(session, catalog_store_revision(registry->intake.store));
         if (slot->was_down) {
             slot->was_down = false;
             registry->setup.on_return(registry->setup.owner, schema_session_name(session));
@@ -333,7 +305,7 @@ struct registry *registry_open(const struct registry_setup *setup)
 {
     struct registry *registry = own_array(1, sizeof *registry);
     registry->setup = *setup;
-    registry->store = catalog_store_new();
+    schema_intake_init(&registry->intake, setup->log);
     loop_timer_init(&registry->sync, setup->loop, run_sync);
     loop_timer_init(&registry->patience, setup->loop, run_patience);
     start_sync(registry);
@@ -343,8 +315,7 @@ struct registry *registry_open(const struct registry_setup *setup)
 static void reap(void *object)
 {
     struct registry *registry = object;
-    catalog_store_free(&registry->store);
-    known_objects_fini(&registry->known);
+    schema_intake_fini(&registry->intake);
     free(registry->slots);
     free(registry);
 }
@@ -390,5 +361,5 @@ bool registry_take_change(struct registry *registry)
 
 struct catalog *registry_snapshot(const struct registry *registry)
 {
-    return catalog_snapshot(registry->store);
+    return catalog_snapshot(registry->intake.store);
 }

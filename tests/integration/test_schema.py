@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemas that change, and schemas that make no sense."""
+import time
+
 import grpc
 import pytest
 
@@ -52,6 +54,23 @@ def test_a_measure_comes_and_goes(start):
     assert known(cluster.client, asked)
     cluster.nodes.control(schema=change("delete", ("measure", MEASURE)))
     until_known(cluster.client, asked, wanted=False)
+    assert well(cluster.client)
+
+
+def test_a_revision_of_the_future(start):
+    """It counts, as for all who read it, and hides nothing that is written later and that no event tells."""
+    cluster = start(liaison_options=["--schema-property-client-sync-interval=1s"])
+    year = 365 * 24 * 3600 * 10**9
+    cluster.nodes.control(schema=change("insert", ("group", GROUP)))
+    cluster.nodes.control(schema=[{**one, "revision": time.time_ns() + year}
+                                  for one in change("insert", ("measure", MEASURE))])
+    until_known(cluster.client, ask("fresh", "thing", ["default.id"], ["value"]))
+    told = [entry for entry in cluster.liaison.log_entries() if "is dated in the future" in entry["message"]]
+    assert [entry["id"] for entry in told] == ["measure_fresh/thing"] and told[0]["ahead_s"] > 360 * 24 * 3600
+    later = {**MEASURE, "metadata": {"group": "fresh", "name": "later"}}
+    cluster.nodes.control(schema=change("repair", ("measure", later)))
+    until_known(cluster.client, ask("fresh", "later", ["default.id"], ["value"]))
+    assert "the compare with the schema servers found" not in cluster.liaison.log
     assert well(cluster.client)
 
 

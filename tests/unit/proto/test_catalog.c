@@ -342,6 +342,43 @@ START_TEST(bad_revision)
 }
 END_TEST
 
+static int64_t placement_now(const struct catalog_store *store)
+{
+    struct catalog *catalog = catalog_snapshot(store);
+    int64_t time = catalog_placement_time(catalog);
+    catalog_release(&catalog);
+    return time;
+}
+
+/* Written under a clock that was wrong. */
+START_TEST(the_future)
+{
+    struct catalog_store *store = catalog_store_new();
+    catalog_store_clock(store, 100);
+    ck_assert_int_eq(put(store, "group", GROUP("g"), 5), CATALOG_CHANGED);
+    ck_assert_int_eq(put(store, "measure", MEASURE("g", "m", "b"), 5000), CATALOG_CHANGED);
+    ck_assert_str_eq(tag_now(store), "b");
+    ck_assert_int_eq(catalog_store_revision(store), 5);
+    /* It is still the registry that says what is newer. */
+    ck_assert_int_eq(put(store, "measure", MEASURE("g", "m", "c"), 90), CATALOG_UNCHANGED);
+    ck_assert_int_eq(put(store, "measure", MEASURE("g", "m", "d"), 5001), CATALOG_CHANGED);
+    ck_assert_str_eq(tag_now(store), "d");
+    ck_assert_int_eq(catalog_store_revision(store), 90);
+    ck_assert_int_eq(drop(store, "measure", MEASURE("g", "m", "d"), 5001, 95), CATALOG_CHANGED);
+    ck_assert_str_eq(tag_now(store), "");
+    ck_assert_int_eq(drop(store, "measure", MEASURE("g", "m", "d"), 5001, 6000), CATALOG_UNCHANGED);
+    ck_assert_int_eq(catalog_store_revision(store), 95);
+    /* A placement changed at the latest now. */
+    ck_assert_int_eq(put(store, "group", GROUP("h"), 5000), CATALOG_CHANGED);
+    ck_assert_int_eq(placement_now(store), 100);
+    catalog_store_clock(store, 200);
+    ck_assert_int_eq(put(store, "group", GROUP("i"), 200), CATALOG_CHANGED);
+    ck_assert_int_eq(placement_now(store), 200);
+    ck_assert_int_eq(catalog_store_revision(store), 200);
+    catalog_store_free(&store);
+}
+END_TEST
+
 static void count_ids(void *owner, const char *id, int64_t updated_at)
 {
     ck_assert(strcmp(id, "group_g") == 0 ? updated_at == 5 : strcmp(id, "measure_g/m") == 0);
@@ -366,14 +403,6 @@ START_TEST(each_and_forget)
     catalog_store_free(&store);
 }
 END_TEST
-
-static int64_t placement_now(const struct catalog_store *store)
-{
-    struct catalog *catalog = catalog_snapshot(store);
-    int64_t time = catalog_placement_time(catalog);
-    catalog_release(&catalog);
-    return time;
-}
 
 /* Any group of any kind moves shards, a measure does not. */
 START_TEST(placement)
@@ -464,6 +493,7 @@ int main(void)
     tcase_add_test(tcase, bad);
     tcase_add_test(tcase, bad_properties);
     tcase_add_test(tcase, bad_revision);
+    tcase_add_test(tcase, the_future);
     tcase_add_test(tcase, each_and_forget);
     tcase_add_test(tcase, placement);
     tcase_add_test(tcase, many);
