@@ -26,6 +26,7 @@ from turns import turns_text
 
 MIB = 1 << 20
 FRAME = 17_430_000      # bytes of one node's answer, at least
+MILLION = 1_000_000
 PLAIN = {"env": {"BYDB_POISON_RELEASED": "0"}}
 # One program in Python plays the nodes and sends gigabytes: it takes long, and on a busy machine it says nothing for
 # seconds, as a dead node does.
@@ -126,6 +127,20 @@ def test_a_limit_costs_what_came_at_most(figures, huge):
     assert len(cluster.client.query(wide(100), timeout=100).data_points) == 100
     print(f"resident memory grew by {memory.growth() / MIB:.1f} MiB")
     assert memory.growth() <= 3 * FRAME + 8 * MIB
+
+
+@pytest.mark.seconds(300)
+def test_constants_stay_constant(figures, start):
+    """A million rows of each node: times and values are 16 bytes a row, and one text stands for all tags of a kind."""
+    cluster = start(["--demo", "--nodes", 2], PATIENT, **PLAIN)
+    begin = 1_790_000_000_000_000_000
+    cluster.nodes.control(timeline={name: {"rows": MILLION, "begin": begin, "series": 1} for name in cluster.nodes.names})
+    cluster.client.query(query(ask(*CPM, limit=1)))
+    memory = Memory(cluster.liaison)
+    memory.forget_peak()
+    assert len(cluster.client.query(wide(100), timeout=100).data_points) == 100
+    print(f"resident memory grew by {memory.growth() / MIB:.1f} MiB")
+    assert memory.growth() <= 2 * 16 * MILLION + 8 * MIB
 
 
 @pytest.mark.sanitize
