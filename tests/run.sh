@@ -12,7 +12,7 @@
 #       integration   the real program, real sockets, faults; a part again on the sanitizer build
 #       demo          deploy/demo.sh shows rows
 #       fuzz          each entry for FUZZ_SECONDS (60)
-#       bench         benchmarks of an optimised build, printed
+#       bench         benchmarks of an optimised build, printed; tests/README.md tells what each measures
 #
 # On a machine where nothing is installed it installs what it needs (tests/packages.sh). What lies
 # in ../shared, or where BYDB_SHARED points, is used when it is there. Builds go to build-check/.
@@ -313,7 +313,7 @@ stage_bench() {
     if build_release; then
         limited 1800 "$scratch/bench.log" meson test -C build-check/release --no-rebuild --benchmark \
             --verbose --num-processes 1 || true
-        sed -n '/stdout:\|rows\/s\|MB\/s\|ms\b\|ns\b/p' "$scratch/bench.log" | sed 's/^/   /'
+        sed -n '/stdout:\|rows\/s\|MB\/s\|ms\b\|ns\b\|charged/p' "$scratch/bench.log" | sed 's/^/   /'
         results meson build-check/release/meson-logs/benchmarklog.json "$scratch" "$scratch/bench.log"
     fi
     stage_end
