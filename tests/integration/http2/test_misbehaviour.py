@@ -284,7 +284,7 @@ def test_half_open_connections(echo):
     silent.read_to_close(3)
     partial.read_to_close(3)
     server.expect("disconnect no HTTP/2 SETTINGS within 400 ms")
-    assert server.live()[0] == 1
+    server.wait_idle((1, 0))
     fine.request(1, message(b"x"))
     assert fine.finished(1).body == message(b"x")
     for client in (silent, partial, fine):
@@ -334,7 +334,7 @@ def test_stalled_window_is_told_why(echo):
     assert (len(answer.body), answer.status, answer.reset) == (1024, EXHAUSTED, None)
     assert answer.text == ("the client took 1024 bytes of the answer in 400 ms, at least 65536 are expected; 998981 were "
                            "still to be read: read faster, or ask for less")
-    assert server.live()[1:3][0] == 0
+    server.wait_idle((1, 0))
     client.request(5, message(b"still fine"))
     assert client.finished(5).body == message(b"still fine")
     client.close()
@@ -348,7 +348,7 @@ def test_stalled_request_and_answer_are_told_why(echo):
     answer = client.answer(1)
     client.read_until(lambda: answer.reset is not None)
     assert (len(answer.body), answer.status, answer.reset) == (1024, EXHAUSTED, 0)
-    assert server.live()[1] == 0
+    server.wait_idle((1, 0))
     client.close()
 
 
