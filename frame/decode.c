@@ -43,6 +43,15 @@ static bool check_start(struct slice frame, unsigned accepted, struct error *err
     return true;
 }
 
+size_t decode_rows(struct slice start, size_t len, unsigned accepted)
+{
+    if (!check_start(start, accepted, NULL)) {
+        return 0;
+    }
+    return start.ptr[DECODE_VERSION_AT] == 4 ? decode_v4_rows(start, len)
+                                             : decode_v3_rows(start, len);
+}
+
 /* A version 4 frame that does not lie on a multiple of 8 is copied to one that does. */
 static bool copy_some(struct decode *decode, size_t *left)
 {

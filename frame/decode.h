@@ -33,6 +33,11 @@ enum decode_versions {
     DECODE_V4 = 1 << 4,
 };
 
+/* How many rows a frame says it has, told from its first bytes; it has `len` at most. 0 when they
+ * are too few to tell, when its version is not accepted, or when no frame of that length can have
+ * as many: then decoding it tells what is wrong, as it does of a smaller lie. */
+size_t decode_rows(struct slice start, size_t len, unsigned accepted);
+
 /* `frame` may start anywhere; if a version 4 frame does not start on a multiple of 8, one aligned
  * copy is made in the room. `accepted` is a set of enum decode_versions bits. 16 bytes behind the
  * frame must be readable (messages guarantee it). */

@@ -13,6 +13,10 @@
 bool decode_v4_header(struct decode *decode, struct error *err) MUST_CHECK;
 bool decode_v3_header(struct decode *decode, struct error *err) MUST_CHECK;
 
+/* As decode_rows, of frames that begin as these do. */
+size_t decode_v4_rows(struct slice start, size_t len);
+size_t decode_v3_rows(struct slice start, size_t len);
+
 /* Does the part that the last column of the view is at, as far as the allowance reaches, and goes
  * to the next one when it is done; `part` tells. At HEAD the column is zeroed. */
 bool decode_v4_part(struct decode *decode, size_t *left, struct error *err) MUST_CHECK;

@@ -281,6 +281,14 @@ static bool read_counts(struct decode *reader, struct error *err)
     return true;
 }
 
+size_t decode_v3_rows(struct slice start, size_t len)
+{
+    const size_t at = DECODE_VERSION_AT + 1;
+    struct wire wire = wire_of(slice_of(start.ptr + at, start.len - at));
+    uint64_t rows;
+    return wire_uvarint(&wire, &rows) && rows <= len ? (size_t)rows : 0;
+}
+
 bool decode_v3_header(struct decode *decode, struct error *err)
 {
     const struct slice frame = decode->frame;

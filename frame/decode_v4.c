@@ -18,6 +18,7 @@
 #include <assert.h>
 
 #define FRAME_HEADER   16
+#define ROWS_AT        8
 #define OFFSETS_A_STEP 32
 #define FLAG_VALIDITY  1u
 #define FLAG_CONSTANT  2u
@@ -300,6 +301,16 @@ static bool check_frame(struct slice frame, size_t rows, size_t columns, struct 
     return true;
 }
 
+/* A row takes 4 bytes of a column that is not constant, and 8 of the budget in one that is. */
+size_t decode_v4_rows(struct slice start, size_t len)
+{
+    if (start.len < ROWS_AT + sizeof(uint32_t)) {
+        return 0;
+    }
+    const size_t rows = wire_load32(start.ptr + ROWS_AT);
+    return rows <= len / 4 || rows <= DECODE_CONSTANT_BUDGET / 8 ? rows : 0;
+}
+
 bool decode_v4_header(struct decode *decode, struct error *err)
 {
     const struct slice frame = decode->frame;
@@ -307,7 +318,7 @@ bool decode_v4_header(struct decode *decode, struct error *err)
         return error_set(err, ERROR_DATA_LOSS, "frame header: %zu bytes found, %d expected",
                          frame.len, FRAME_HEADER);
     }
-    decode->rows = wire_load32(frame.ptr + 8);
+    decode->rows = wire_load32(frame.ptr + ROWS_AT);
     decode->columns = wire_load32(frame.ptr + 12);
     decode->wire = wire_of(slice_of(frame.ptr + FRAME_HEADER, frame.len - FRAME_HEADER));
     return check_frame(frame, decode->rows, decode->columns, err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Any bytes as a frame of either version: refused, or every cell can be read. */
+/* Any bytes as a frame of either version: refused, or every cell can be read, and there are as many
+ * rows as its first bytes told. */
 #include "frame/decode.h"
 #include "tests/support/frame_test.h"
 
@@ -18,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (decode_view(placed.bytes, DECODE_V3 | DECODE_V4, &room.room, &view, &err)) {
         volatile uint64_t sum = view_read_all(&view);
         (void)sum;
+        assert(decode_rows(placed.bytes, len, DECODE_V3 | DECODE_V4) == view.row_count);
     } else {
         assert(err.code != ERROR_NONE && err.text[0] != '\0');
     }

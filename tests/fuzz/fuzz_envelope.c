@@ -4,8 +4,10 @@
  * input says how long the chunks are. However they are cut, the same message arrives, and a body
  * that the landing foresaw lies on a multiple of 8.
  */
+#include "frame/decode.h"
 #include "frame/envelope.h"
 #include "frame/msg.h"
+#include "frame/rows.h"
 #include "tests/support/frame_test.h"
 
 #include <assert.h>
@@ -46,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (envelope_landing(head, &landed_at) != LANDING_KNOWN) {
         landed_at = 0;
     }
+    (void)rows_of_response(head, len, DECODE_V3 | DECODE_V4);
     receive(placed.bytes, 1 + (size_t)bytes[0], landed_at);
     free(placed.block);
     return 0;
