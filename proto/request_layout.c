@@ -197,3 +197,34 @@ bool request_layout(struct request *request, struct arena *arena, struct error *
     request->shows = shows(request);
     return true;
 }
+
+static struct columns shown_tags(const struct request *request, struct arena *arena)
+{
+    const Banyandb__Model__V1__TagProjection *projection = request->message->tag_projection;
+    struct columns tags = new_columns(request, arena);
+    for (size_t i = 0; projection != NULL && i < projection->n_tag_families; i++) {
+        const Banyandb__Model__V1__TagProjection__TagFamily *family = projection->tag_families[i];
+        for (size_t k = 0; k < family->n_tags; k++) {
+            add_once(&tags, family->name, family->tags[k]);
+        }
+    }
+    return tags;
+}
+
+const struct layout *request_layout_shown(const struct request *request, struct arena *arena)
+{
+    if (request->plan.layout != NULL) {
+        return request->plan.layout;
+    }
+    const Banyandb__Measure__V1__QueryRequest__FieldProjection *projection =
+        request->message->field_projection;
+    struct columns tags = shown_tags(request, arena);
+    struct columns fields = {.at = tags.at + tags.count};
+    for (size_t i = 0; projection != NULL && i < projection->n_names; i++) {
+        add_once(&fields, "", projection->names[i]);
+    }
+    struct layout *layout = arena_new(arena, struct layout);
+    *layout =
+        (struct layout){.tag_count = tags.count, .field_count = fields.count, .columns = tags.at};
+    return layout;
+}

@@ -13,3 +13,7 @@
  * Group keys are columns, too; a hidden order tag and a hidden top field are, marked so. false:
  * rows with a projected tag that no group has. */
 bool request_layout(struct request *request, struct arena *arena, struct error *err) MUST_CHECK;
+
+/* Rows: the columns that each of them shows, whatever the frames are like. With several groups that
+ * is the layout; with one the frames tell it, and what is asked for is part of it. */
+const struct layout *request_layout_shown(const struct request *request, struct arena *arena);

@@ -205,17 +205,28 @@ static bool begin(struct sink *sink, const struct layout *layout, struct error *
     return true;
 }
 
+/* Of a data point with columns of that size. */
+static inline size_t point_inner(size_t columns, struct slice time, const struct row *row)
+{
+    return columns + time.len + number_size(row->series) + number_size((uint64_t)row->version);
+}
+
+static inline size_t point_size(size_t inner)
+{
+    return 1 + pbw_varint_size(inner) + inner;
+}
+
 static bool row(struct sink *sink, const struct row *row, struct error *err)
 {
     struct response *response = (struct response *)sink;
     const struct response_layout *layout = response->layout;
-    size_t inner = 0;
-    if (!measure_columns(layout, row->cells, &inner, err)) {
+    size_t columns = 0;
+    if (!measure_columns(layout, row->cells, &columns, err)) {
         return false;
     }
-    struct slice time = time_of(response->layout, row);
-    inner += time.len + number_size(row->series) + number_size((uint64_t)row->version);
-    size_t size = 1 + pbw_varint_size(inner) + inner;
+    const struct slice time = time_of(response->layout, row);
+    const size_t inner = point_inner(columns, time, row);
+    const size_t size = point_size(inner);
     if (response->chain->len + size > response->limit_bytes) {
         return over_limit(response, size, err);
     }
@@ -232,6 +243,21 @@ static bool row(struct sink *sink, const struct row *row, struct error *err)
     response->rows++;
     response->bad_texts += count_bad_texts(layout, row->cells);
     return true;
+}
+
+size_t response_least(const struct layout *layout, int64_t begin, struct arena *arena)
+{
+    struct response_layout *shape = response_layout_new(layout, arena);
+    const struct row row = {
+        .has_time = true,
+        .timestamp = begin < 0 ? 0 : begin - begin % SECOND,
+        .cells = arena_array(arena, struct cell, layout->tag_count + layout->field_count),
+    };
+    size_t columns = 0;
+    const bool measured = measure_columns(shape, row.cells, &columns, NULL);
+    assert(measured); /* null is a value of any tag */
+    (void)measured;
+    return point_size(point_inner(columns, time_of(shape, &row), &row));
 }
 
 /* Protobuf messages end at 2 GiB. */

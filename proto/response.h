@@ -24,5 +24,8 @@ struct response {
 
 void response_init(struct response *response, struct chain *chain, size_t limit_bytes,
                    struct arena *arena);
+/* The fewest bytes that a row takes in such a layout, if its time is `begin`, ns since the epoch,
+ * or later: one of nulls. */
+size_t response_least(const struct layout *layout, int64_t begin, struct arena *arena);
 /* Appends group_statuses of gated groups (field 50, in request order). */
 void response_statuses(struct response *response, const struct request *request);

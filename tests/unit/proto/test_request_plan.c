@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Request and schemas → plan: order, stages, limits, columns; refusals in their order. */
+#include "proto/request_layout.h"
 #include "tests/unit/proto/asking.h"
 
 static struct asking asking;
@@ -191,10 +192,9 @@ START_TEST(stages)
 END_TEST
 
 /* "family.name" of each column, "(...)" when hidden, tags and fields parted by a bar. */
-static void assert_layout(const char *expected)
+static void assert_columns(const struct layout *layout, const char *expected)
 {
     char text[512] = "";
-    const struct layout *layout = asking.request.plan.layout;
     ck_assert_ptr_nonnull(layout);
     for (size_t i = 0; i < layout->tag_count + layout->field_count; i++) {
         const struct layout_column *column = &layout->columns[i];
@@ -205,6 +205,11 @@ static void assert_layout(const char *expected)
                  SLICE_ARG(column->name), column->hidden ? ")" : "");
     }
     ck_assert_str_eq(text, expected);
+}
+
+static void assert_layout(const char *expected)
+{
+    assert_columns(asking.request.plan.layout, expected);
 }
 
 START_TEST(layouts)
@@ -242,6 +247,34 @@ START_TEST(layouts)
 }
 END_TEST
 
+/* One group: what is asked for, each once, and nothing that is hidden. Several: the layout. */
+START_TEST(shown)
+{
+    static const struct {
+        const char *more;
+        const char *columns;
+    } table[] = {
+        {"", ""},
+        {"," TAGS("default", "\"zone\",\"svc\",\"zone\"") "," FIELDS("\"v\",\"v\""),
+         "default.zone default.svc | v "},
+        {"," FIELDS("\"v\"") "," TOP("3", "w"), "| v "},
+        {"," TAGS("default",
+                  "\"svc\"") "," FIELDS("\"v\"") ",\"orderBy\":{\"indexRuleName\":\"by-rank\"}",
+         "default.svc | v "},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char json[512];
+        snprintf(json, sizeof json, "{\"groups\":[\"g1\"],\"name\":\"m\"," RANGE "%s}",
+                 table[i].more);
+        ck_assert_ptr_null(plan(json)->layout);
+        assert_columns(request_layout_shown(&asking.request, &asking.arena), table[i].columns);
+    }
+    plan(ASK("\"g1\",\"g2\"", ""));
+    ck_assert_ptr_eq(request_layout_shown(&asking.request, &asking.arena),
+                     asking.request.plan.layout);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("request_plan");
@@ -253,6 +286,7 @@ int main(void)
     tcase_add_test(tcase, index_mode);
     tcase_add_test(tcase, stages);
     tcase_add_test(tcase, layouts);
+    tcase_add_test(tcase, shown);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

@@ -501,6 +501,20 @@ static void random_layout(uint64_t *seed, struct layout *layout)
     }
 }
 
+static struct row random_row(uint64_t *seed, const struct layout *layout)
+{
+    const size_t columns = layout->tag_count + layout->field_count;
+    struct cell *cells = arena_array(&arena, struct cell, columns + 1);
+    for (size_t i = 0; i < columns; i++) {
+        cells[i] = random_cell(seed, i < layout->tag_count);
+    }
+    return (struct row){.has_time = random_below(seed, 8) != 0,
+                        .timestamp = (int64_t)random_next(seed) >> random_below(seed, 64),
+                        .version = (int64_t)random_next(seed) >> random_below(seed, 64),
+                        .series = random_next(seed) >> random_below(seed, 64),
+                        .cells = cells};
+}
+
 START_TEST(random_rows)
 {
     uint64_t seed = 20261130;
@@ -508,21 +522,66 @@ START_TEST(random_rows)
         struct layout layout;
         struct row rows[40];
         random_layout(&seed, &layout);
-        size_t columns = layout.tag_count + layout.field_count;
         size_t count = random_below(&seed, 40);
         for (size_t i = 0; i < count; i++) {
-            struct cell *cells = arena_array(&arena, struct cell, columns + 1);
-            for (size_t k = 0; k < columns; k++) {
-                cells[k] = random_cell(&seed, k < layout.tag_count);
-            }
-            rows[i] =
-                (struct row){.has_time = random_below(&seed, 8) != 0,
-                             .timestamp = (int64_t)random_next(&seed) >> random_below(&seed, 64),
-                             .version = (int64_t)random_next(&seed) >> random_below(&seed, 64),
-                             .series = random_next(&seed) >> random_below(&seed, 64),
-                             .cells = cells};
+            rows[i] = random_row(&seed, &layout);
         }
         assert_rows(&layout, rows, count);
+        tear_down();
+        set_up();
+    }
+}
+END_TEST
+
+/* The size of one row of the layout. */
+static size_t size_of(const struct layout *layout, const struct row *row)
+{
+    const size_t before = chain.len;
+    ck_assert(response.sink.begin(&response.sink, layout, &err));
+    write_row(row);
+    return chain.len - before;
+}
+
+/* At or after the moment from which on the least is told. */
+static int64_t random_time(uint64_t *seed, int64_t begin)
+{
+    const uint64_t span = (uint64_t)INT64_MAX - (uint64_t)(begin < 0 ? 0 : begin);
+    return begin + (int64_t)(random_next(seed) % (span + 1) >> random_below(seed, 64));
+}
+
+START_TEST(no_row_takes_less_than_the_least)
+{
+    uint64_t seed = 1130;
+    for (size_t round = 0; round < 2000; round++) {
+        struct layout layout;
+        random_layout(&seed, &layout);
+        const int64_t begin = (int64_t)random_next(&seed) >> random_below(&seed, 64);
+        const size_t least = response_least(&layout, begin, &arena);
+        for (size_t i = 0; i < 10; i++) {
+            struct row row = random_row(&seed, &layout);
+            row.has_time = true;
+            row.timestamp = random_time(&seed, begin);
+            ck_assert_uint_ge(size_of(&layout, &row), least);
+        }
+        tear_down();
+        set_up();
+    }
+}
+END_TEST
+
+START_TEST(a_row_of_nulls_takes_the_least)
+{
+    static const int64_t begins[] = {INT64_MIN,    -1,           0,
+                                     127000000000, 128000000000, 1796035800000000000};
+    static const int64_t least_times[] = {0, 0, 0, 127000000000, 128000000000, 1796035800000000000};
+    uint64_t seed = 3011;
+    for (size_t round = 0; round < 600; round++) {
+        struct layout layout;
+        random_layout(&seed, &layout);
+        struct cell nulls[16] = {{.kind = CELL_NULL}};
+        struct row row = ROW(true, least_times[round % 6], 0, 0, nulls);
+        ck_assert_uint_eq(size_of(&layout, &row),
+                          response_least(&layout, begins[round % 6], &arena));
         tear_down();
         set_up();
     }
@@ -606,6 +665,8 @@ int main(void)
     tcase_add_test(tcase, lengths);
     tcase_add_test(tcase, passed_on);
     tcase_add_test(tcase, random_rows);
+    tcase_add_test(tcase, no_row_takes_less_than_the_least);
+    tcase_add_test(tcase, a_row_of_nulls_takes_the_least);
     tcase_add_test(tcase, limit);
     tcase_add_test(tcase, float_tag);
     tcase_add_test(tcase, statuses);
