@@ -3,6 +3,7 @@
 
 #include "frame/envelope.h"
 #include "liaison/query/measure_parts.h"
+#include "liaison/query/measure_rows.h"
 #include "liaison/query/measure_trace.h"
 #include "liaison/query/pushdown.h"
 #include "proto/moment.h"
@@ -21,6 +22,7 @@ struct measure {
     struct arena merged;        /* the merge and what it keeps */
     struct merge *merge;        /* borrow: `merged` */
     struct measure_parts parts; /* FOLD */
+    struct measure_rows rows;
     struct response response;
     struct measure_trace *trace; /* borrow: region; NULL: not traced */
     bool taking;                 /* a frame is on its way into the merge */
@@ -97,6 +99,7 @@ static void begin_merge(struct measure *measure)
     arena_init(&measure->merged, work_budget(work), executor_cache(work->executor), work->charge);
     measure->merge =
         merge_open(&measure->request.plan, work->options->frame_versions, &measure->merged);
+    measure_rows_init(&measure->rows, work, &measure->request, measure->response.limit_bytes);
 }
 
 /* Nothing is kept of the answers that came. */
@@ -144,6 +147,12 @@ static void ask(struct work *work)
     }
 }
 
+static bool admit(struct work *work, const struct fanout_source *source, size_t declared,
+                  struct slice head, struct error *err)
+{
+    return measure_rows_admit(&measure_of(work)->rows, source, declared, head, err);
+}
+
 static void count_frame(struct work *work, struct slice frame)
 {
     uint8_t version = decode_version(frame);
@@ -160,6 +169,9 @@ static bool begin_to_take(struct work *work, const struct fanout_source *source,
     measure->taking = answer->frame.len > 0;
     if (measure->taking) {
         count_frame(work, answer->frame);
+        if (!measure_rows_take(&measure->rows, source, answer->frame, err)) {
+            return false;
+        }
         merge_offer(measure->merge, source->question, source->rank, msg, answer->frame);
         return true;
     }
@@ -352,6 +364,7 @@ const struct work_ops measure_work_ops = {
     .open = open_merge,
     .ask = ask,
     .describe = describe,
+    .admit = admit,
     .answer = answer,
     .take = take,
     .answered = answered,

@@ -38,11 +38,22 @@ static void refuse(struct round *round, const struct error *err)
     }
 }
 
+static void refuse_if_too_much(struct round *round, const struct error *err)
+{
+    if (err->code == ERROR_RESOURCE_EXHAUSTED) {
+        refuse(round, err);
+    }
+}
+
 static bool on_answer(void *owner, const struct fanout_source *source, struct msg *msg,
                       struct slice body, struct error *err)
 {
     struct round *round = owner;
-    return round->refused || round->work->ops->answer(round->work, source, msg, body, err);
+    if (round->refused || round->work->ops->answer(round->work, source, msg, body, err)) {
+        return true;
+    }
+    refuse_if_too_much(round, err);
+    return false;
 }
 
 static enum progress on_take(void *owner, const struct fanout_source *source, size_t *left,
@@ -53,8 +64,8 @@ static enum progress on_take(void *owner, const struct fanout_source *source, si
         return PROGRESS_DONE;
     }
     enum progress progress = round->work->ops->take(round->work, source, left, err);
-    if (progress == PROGRESS_FAILED && err->code == ERROR_RESOURCE_EXHAUSTED) {
-        refuse(round, err);
+    if (progress == PROGRESS_FAILED) {
+        refuse_if_too_much(round, err);
     }
     if (progress != PROGRESS_MORE) {
         skip_slow(round);
@@ -107,12 +118,13 @@ static bool on_admit(void *owner, const struct fanout_source *source, size_t dec
                      struct slice head, struct error *err)
 {
     struct round *round = owner;
-    (void)head;
+    struct work *work = round->work;
     if (round->refused) {
         *err = round->refusal;
         return false;
     }
-    if (work_admit(round->work, source, declared, err)) {
+    if ((work->ops->admit == NULL || work->ops->admit(work, source, declared, head, err)) &&
+        work_admit(work, source, declared, err)) {
         return true;
     }
     refuse(round, err);

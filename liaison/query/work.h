@@ -36,6 +36,10 @@ struct work_ops {
     void (*ask)(struct work *work);
     /* The request as JSON, for the trace; freed by the caller. */
     char *(*describe)(const struct work *work);
+    /* A node's message of this size is about to be received; what it begins with tells enough to
+     * refuse it, or not (inbox.h). NULL: its size alone counts. */
+    bool (*admit)(struct work *work, const struct fanout_source *source, size_t declared,
+                  struct slice head, struct error *err);
     /* One node's body; the message is borrowed until it is taken in. */
     bool (*answer)(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err);

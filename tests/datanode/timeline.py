@@ -2,8 +2,8 @@
 """More rows than a table in memory can hold: made when they are asked for, and only those of the time range.
 
 Row i of a node lies at begin + i × step (step 0: all at one moment), belongs to series i modulo `series`, and has the
-value i × 7 modulo 1000. Tags are strings that tell their series. What a request asks for besides its range and columns
-is not looked at.
+value i × 7 modulo 1000. Tags are strings that tell their series, or `tag` in all rows. What a request asks for besides
+its range and columns is not looked at.
 """
 from array import array
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ class Timeline:
     step: int = 1_000_000   # ns from one row to the next
     series: int = 100
     first_series: int = 0   # nodes with the same series hold copies of each other's rows
+    tag: str = None         # of all rows: a column that is sent once by wire version 4
 
     def answer(self, node, body):
         """The body of an answer to an InternalQueryRequest."""
@@ -39,6 +40,11 @@ class Timeline:
         first, last = max(0, -(-begin // self.step)), min(self.rows - 1, end // self.step)
         return range(first, max(first, last + 1))
 
+    def _tags(self, name, series):
+        if self.tag is not None:
+            return [self.tag] * len(series)
+        return [f"{name}-{number}" for number in series]
+
     def _frame(self, request):
         numbers = self._numbers(request.time_range)
         series = [self.first_series + number % self.series for number in numbers]
@@ -48,7 +54,7 @@ class Timeline:
                    Column(ROLE_SHARD, INT64, cells=[0] * len(numbers))]
         for family in request.tag_projection.tag_families:
             for tag in family.tags:
-                columns.append(Column(ROLE_TAG, STRING, tag, family.name, [f"{tag}-{number}" for number in series]))
+                columns.append(Column(ROLE_TAG, STRING, tag, family.name, self._tags(tag, series)))
         for name in request.field_projection.names:
             columns.append(Column(ROLE_FIELD, INT64, name, cells=array("q", [i * 7 % 1000 for i in numbers])))
         return Frame(len(numbers), columns)
