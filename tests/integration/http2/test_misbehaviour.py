@@ -131,17 +131,22 @@ def test_header_list_too_long(client):
     assert answer.headers[":status"] == "431" and answer.status == 8
 
 
-GARBAGE = [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20,
-           bytes(range(256)) * 4, raw.PREFACE[:10] + b"nonsense" * 10]
+BAD_MAGIC = "HTTP/2: Received bad client magic"
+GARBAGE = {
+    "HTTP/1.1": (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", BAD_MAGIC),
+    "a TLS hello": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, "the peer speaks TLS, clear text was expected"),
+    "all bytes": (bytes(range(256)) * 4, BAD_MAGIC),
+    "half a preface": (raw.PREFACE[:10] + b"nonsense" * 10, BAD_MAGIC),
+}
 
 
-@pytest.mark.parametrize("garbage", GARBAGE)
-def test_no_http2(server, garbage):
+@pytest.mark.parametrize(("garbage", "why"), GARBAGE.values(), ids=GARBAGE.keys())
+def test_no_http2(server, garbage, why):
     client = Raw(server.port, greet=False)
     client.send(garbage)
     client.read_to_close(timeout=3)
     client.close()
-    server.expect("disconnect HTTP/2: Received bad client magic")
+    server.expect(f"disconnect {why}")
 
 
 PROTOCOL_ERRORS = [
