@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What the HTTP/2 layer costs on each side: a server and a link on a loop of their own each, over
- * loopback; CPU time of the two threads. Prints ms for each call and for each MB, the better of
- * three runs.
+ * loopback; CPU time of the two threads, beside that of two threads which send each other the same
+ * bytes bare. Prints ms for each call and for each MB, the best of three runs, and how many times
+ * the bare bytes' that is. What is held is bench_wire's.
  */
 #include "liaison/http2/link.h"
 #include "liaison/http2/server.h"
+#include "tests/integration/http2/bare.h"
 
 #include <assert.h>
 #include <malloc.h>
@@ -179,30 +181,48 @@ static void run(const struct load *load, double *client_out, double *server_out)
     *server_out = server.cpu * 1e3;
 }
 
+struct cost {
+    double client; /* ms */
+    double server;
+};
+
+static void keep_best(struct cost *best, double client, double server)
+{
+    best->client = client < best->client ? client : best->client;
+    best->server = server < best->server ? server : best->server;
+}
+
+static void bench(const struct load *load)
+{
+    const double megabytes = (double)(load->request + load->answer) / 1e6 * load->calls;
+    const struct bare_load bytes = {load->request, load->answer, load->in_flight, load->calls};
+    struct cost ours = {1e9, 1e9};
+    struct cost bare = {1e9, 1e9};
+    for (int round = 0; round < 3; round++) {
+        double client;
+        double server;
+        run(load, &client, &server);
+        keep_best(&ours, client, server);
+        bare_run(&bytes, &client, &server);
+        keep_best(&bare, client * 1e3, server * 1e3);
+    }
+    printf("%-30s client %7.4f ms, server %7.4f ms per call", load->name, ours.client / load->calls,
+           ours.server / load->calls);
+    if (megabytes / load->calls > 0.5) {
+        printf("; client %6.3f ms, server %6.3f ms per MB", ours.client / megabytes,
+               ours.server / megabytes);
+    }
+    printf("; %.2f and %.2f times the bare bytes\n", ours.client / bare.client,
+           ours.server / bare.server);
+}
+
 int main(void)
 {
     /* memory is kept, as the liaison keeps it: fresh pages cost more than all the rest */
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
-        const struct load *load = &loads[i];
-        const double megabytes = (double)(load->request + load->answer) / 1e6 * load->calls;
-        double best_client = 1e9;
-        double best_server = 1e9;
-        for (int round = 0; round < 3; round++) {
-            double client;
-            double server;
-            run(load, &client, &server);
-            best_client = client < best_client ? client : best_client;
-            best_server = server < best_server ? server : best_server;
-        }
-        printf("%-30s client %7.4f ms, server %7.4f ms per call", load->name,
-               best_client / load->calls, best_server / load->calls);
-        if (megabytes / load->calls > 0.5) {
-            printf("; client %6.3f ms, server %6.3f ms per MB", best_client / megabytes,
-                   best_server / megabytes);
-        }
-        printf("\n");
+        bench(&loads[i]);
     }
     return 0;
 }
