@@ -242,7 +242,6 @@ void broadcast_ask_one(const struct broadcast *broadcast, struct fanout *fanout,
         .group = group,
         .sender_node = options_of(broadcast)->node_name,
         .deadline = deadline(broadcast),
-        .charge = broadcast->charge,
     };
     const struct fanout_source source = {
         .question = question->number, .rank = rank, .name = member->name};

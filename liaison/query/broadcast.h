@@ -20,10 +20,9 @@ struct broadcast {
     const struct world *world;          /* borrow: the query's */
     const struct request_group *groups; /* borrow: planned */
     size_t group_count;
-    int64_t begin;         /* of the range asked, ns since the epoch */
-    const char *refusal;   /* borrow: before a text that says why nobody can be asked; "" = none */
-    struct arena *arena;   /* borrow: the query's */
-    struct charge *charge; /* borrow: the query's; pays for the answers */
+    int64_t begin;       /* of the range asked, ns since the epoch */
+    const char *refusal; /* borrow: before a text that says why nobody can be asked; "" = none */
+    struct arena *arena; /* borrow: the query's */
     uint64_t client_deadline; /* loop_now's clock, 0 = none */
 
     char *incomplete; /* own, the caller's: names of the nodes that the answer lacks, or NULL */

@@ -252,6 +252,7 @@ void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struc
 {
     struct node_call_options options = *call;
     options.admit = on_admit;
+    options.charge = fanout->arena->charge;
     assert(!fanout->sealed || fanout->current != NULL);
     struct ask *ask = take_slot(fanout);
     *ask = (struct ask){.fanout = fanout, .source = *source};

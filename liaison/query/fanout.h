@@ -55,7 +55,7 @@ struct fanout_events {
 struct fanout *fanout_open(struct loop *loop, struct arena *arena, size_t capacity,
                            const struct fanout_events *events, void *owner);
 /* Before the seal, or from inside on_answer and on_take. A NULL node is lost, from the loop.
- * `call->admit` is the fan-out's. */
+ * `call->admit` and `call->charge` are the fan-out's: who pays for its region pays for answers. */
 void fanout_ask(struct fanout *fanout, const struct fanout_source *source, struct node *node,
                 const struct node_call_options *call);
 /* The first calls are asked: it is complete as soon as none is open. Without any, on_complete comes

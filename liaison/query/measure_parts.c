@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/measure_parts.h"
 
+#include "liaison/query/round.h"
 #include "proto/moment.h"
 #include "proto/request_parts.h"
 
@@ -73,7 +74,7 @@ void measure_parts_begin(struct measure_parts *parts, size_t calls)
     parts->may_cut = parts->obstacle == NULL && has_more_questions(parts) && !parts->least &&
                      aim_of(parts) >= share_of(parts) / LEAST_SHARE;
     parts->work->limit = limit_of(parts);
-    parts->work->most_bytes = parts->may_cut ? most_bytes(parts) : 0;
+    parts->work->front->intake.most_bytes = parts->may_cut ? most_bytes(parts) : 0;
 }
 
 const Banyandb__Model__V1__TimeRange *measure_parts_range(const struct measure_parts *parts,
@@ -100,7 +101,7 @@ void measure_parts_end(struct measure_parts *parts, bool has_rows)
 {
     parts->has_rows = has_rows;
     parts->cost = cost_of(parts);
-    parts->bytes = parts->work->admitted_bytes;
+    parts->bytes = parts->work->front->intake.bytes;
     if (parts->least) {
         parts->least_cost = MAX(parts->least_cost, parts->cost);
         parts->least_bytes = MAX(parts->least_bytes, parts->bytes);
@@ -128,10 +129,9 @@ static double excess(const struct measure_parts *parts, size_t cost, size_t byte
  * anything to go by. */
 static uint64_t count_parts(const struct measure_parts *parts)
 {
-    const struct work *work = parts->work;
-    const size_t known = work->admitted + (work->refused > 0);
-    double count =
-        excess(parts, cost_of(parts) + work->refused, work->admitted_bytes + work->refused);
+    const struct intake *intake = &parts->work->front->intake;
+    const size_t known = intake->messages + (intake->refused > 0);
+    double count = excess(parts, cost_of(parts) + intake->refused, intake->bytes + intake->refused);
     count *= known == 0 ? 1 : (double)parts->calls / (double)known;
     count = count < 2 ? 2 : count + 1;
     count *= (double)(UINT64_C(1) << MIN(parts->cuts, 20)); /* to be done with it */
@@ -141,7 +141,8 @@ static uint64_t count_parts(const struct measure_parts *parts)
 /* The process holds too much, and this part hardly any of it. */
 static bool is_turned_away(const struct measure_parts *parts)
 {
-    return parts->work->crowded && cost_of(parts) + parts->work->refused <= BUDGET_SHARE / 4;
+    return parts->work->crowded &&
+           cost_of(parts) + parts->work->front->intake.refused <= BUDGET_SHARE / 4;
 }
 
 static bool refuse(const struct measure_parts *parts, struct error *why)

@@ -6,6 +6,7 @@
 #include "liaison/query/measure_rows.h"
 #include "liaison/query/measure_trace.h"
 #include "liaison/query/pushdown.h"
+#include "liaison/query/round.h"
 #include "proto/moment.h"
 #include "proto/pbjson_write.h"
 #include "proto/response.h"
@@ -125,7 +126,7 @@ static size_t open_merge(struct work *work)
     return calls;
 }
 
-static void ask(struct work *work)
+static void ask(struct work *work, struct round *round)
 {
     struct measure *measure = measure_of(work);
     struct measure_parts_range room;
@@ -141,9 +142,9 @@ static void ask(struct work *work)
             .number = i,
             .group = i,
             .topic = "v1:internal-measure-query",
-            .body = request_push_part(&measure->request, i, range, work->questions),
+            .body = request_push_part(&measure->request, i, range, &round->region),
         };
-        broadcast_ask(&work->broadcast, work->fanout, &question);
+        broadcast_ask(&work->broadcast, round->fanout, &question);
     }
 }
 

@@ -19,13 +19,13 @@ static void skip_slow(struct round *round)
 {
     struct work *work = round->work;
     if (!work->options->skip_slow_replicas || round->job->kind != JOB_MEASURE_QUERY ||
-        fanout_has_failed(work->fanout) || fanout_open_calls(work->fanout) == 0) {
+        fanout_has_failed(round->fanout) || fanout_open_calls(round->fanout) == 0) {
         return;
     }
     bool *waiting = arena_array(&round->region, bool, work->world->member_count);
-    fanout_mark_open(work->fanout, waiting);
+    fanout_mark_open(round->fanout, waiting);
     if (broadcast_can_spare(&work->broadcast, waiting)) {
-        fanout_abandon(work->fanout);
+        fanout_abandon(round->fanout);
     }
 }
 
@@ -76,7 +76,7 @@ static enum progress on_take(void *owner, const struct fanout_source *source, si
 /* Also after the query's end, which taking an answer in may be. */
 static bool is_waiting(const struct round *round)
 {
-    return round->open && fanout_is_waiting(round->work->fanout);
+    return round->open && fanout_is_waiting(round->fanout);
 }
 
 /* What is small is taken in as it comes; the rest is done by turns. */
@@ -85,7 +85,7 @@ static void on_waiting(void *owner)
     struct round *round = owner;
     if (!round->take.queued) {
         size_t left = STEPS_AT_ONCE;
-        if (fanout_take(round->work->fanout, &left)) { /* else the round may be gone */
+        if (fanout_take(round->fanout, &left)) { /* else the round may be gone */
             executor_queue(round->executor, &round->take);
         }
     }
@@ -98,7 +98,7 @@ static void on_take_turn(struct loop_task *task)
     bool waits = is_waiting(round);
     while (waits && !executor_share_is_over(executor)) {
         size_t left = STEPS_AT_ONCE;
-        waits = fanout_take(round->work->fanout, &left); /* false: the round may be gone */
+        waits = fanout_take(round->fanout, &left); /* false: the round may be gone */
     }
     if (waits) {
         executor_queue(executor, task);
@@ -177,7 +177,7 @@ static void on_after(struct loop_task *task)
 {
     struct round *round = (struct round *)((char *)task - offsetof(struct round, after));
     if (round->refused && !asks_otherwise(round, &round->refusal)) {
-        fanout_close(&round->work->fanout);
+        fanout_close(&round->fanout);
         end(round, &round->refusal);
         return;
     }
@@ -187,6 +187,7 @@ static void on_after(struct loop_task *task)
 
 void round_init(struct round *round)
 {
+    round->charge = (struct charge){.parent = round->work->charge};
     round->after = (struct loop_task){.run = on_after};
     round->take = (struct loop_task){.run = on_take_turn};
 }
@@ -202,7 +203,6 @@ bool round_prepare(struct round *round, struct error *err)
         .begin = work->begin,
         .refusal = work->ops->refusal,
         .arena = work->arena,
-        .charge = work->charge,
         .client_deadline = round->job->deadline,
     };
     bool prepared = broadcast_prepare(&work->broadcast, err);
@@ -224,21 +224,19 @@ void round_ask(struct round *round)
     assert(!round->open);
     round->open = true;
     round->refused = false;
-    work->admitted = 0;
-    work->admitted_bytes = 0;
-    work->refused = 0;
-    arena_init(&round->region, SIZE_MAX, executor_cache(round->executor), work->charge);
-    work->questions = &round->region;
-    work->fanout =
+    round->intake = (struct intake){.most_bytes = 0};
+    work->front = round;
+    arena_init(&round->region, SIZE_MAX, executor_cache(round->executor), &round->charge);
+    round->fanout =
         fanout_open(loop_of(round), &round->region, work->ops->open(work), &events, round);
-    work->ops->ask(work);
-    fanout_seal(work->fanout);
+    work->ops->ask(work, round);
+    fanout_seal(round->fanout);
 }
 
 void round_close(struct round *round)
 {
     round->open = false;
-    fanout_close(&round->work->fanout);
+    fanout_close(&round->fanout);
     executor_unqueue(round->executor, &round->after);
     executor_unqueue(round->executor, &round->take);
     arena_fini(&round->region);

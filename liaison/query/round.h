@@ -8,12 +8,21 @@
  *
  * Whom it asks is chosen once and holds for all rounds of a query. What lives for one of them (the
  * calls, the bytes of the questions) lies in a region of its own, so that a query of many rounds
- * holds no more than one of few.
+ * holds no more than one of few. That and the answers have a charge of their own within the
+ * query's: what the answers to one question cost is known whatever else the query holds.
  */
 #pragma once
 
 #include "liaison/query/job.h"
 #include "liaison/query/work.h"
+
+/* What nodes may send, and have sent. */
+struct intake {
+    size_t most_bytes; /* of all messages; 0 = any number */
+    size_t messages;   /* admitted */
+    size_t bytes;
+    size_t refused; /* bytes of the one that was not admitted, 0 = none */
+};
 
 struct round {
     struct executor *executor; /* borrow: outlives it */
@@ -24,15 +33,18 @@ struct round {
     void (*on_end)(void *owner, const struct error *failed);
     void *owner; /* borrow: outlives it */
 
+    struct charge charge;   /* part of the query's: the region, the calls, their messages */
     bool open;              /* asked and not closed: otherwise `work` may be gone */
     struct arena region;    /* while it is open */
+    struct fanout *fanout;  /* borrow: the region; likewise */
+    struct intake intake;   /* since it was asked */
     struct loop_task take;  /* in the executor's queue, while answers wait to be taken in */
     bool refused;           /* something did not fit; `refusal` says what */
     struct error refusal;   /* kept for `after` */
     struct loop_task after; /* in the executor's queue: what needs the calls off the stack */
 };
 
-/* The fields above `region` are set. */
+/* The fields above `charge` are set. */
 void round_init(struct round *round);
 /* Chooses the nodes. False: nobody can be asked, or too few. */
 bool round_prepare(struct round *round, struct error *err) MUST_CHECK;

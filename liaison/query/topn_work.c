@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/topn_work.h"
 
+#include "liaison/query/round.h"
 #include "liaison/query/topn_trace.h"
 #include "liaison/query/topn_window.h"
 #include "proto/moment.h"
@@ -122,9 +123,9 @@ static size_t open_window(struct work *work)
     return topn_window_open(&job->window, job->topn);
 }
 
-static void ask(struct work *work)
+static void ask(struct work *work, struct round *round)
 {
-    topn_window_ask(&job_of(work)->window, work->fanout);
+    topn_window_ask(&job_of(work)->window, round->fanout);
 }
 
 static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
@@ -148,7 +149,7 @@ static enum progress take(struct work *work, const struct fanout_source *source,
                           struct error *err)
 {
     enum progress progress =
-        topn_window_take(&job_of(work)->window, work->fanout, source, left, err);
+        topn_window_take(&job_of(work)->window, work->front->fanout, source, left, err);
     return progress == PROGRESS_FAILED || work_check_budget(work, err) ? progress : PROGRESS_FAILED;
 }
 

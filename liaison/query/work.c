@@ -2,7 +2,7 @@
 #include "liaison/query/work.h"
 
 #include "frame/spent.h"
-#include "liaison/query/executor.h"
+#include "liaison/query/round.h"
 
 struct work *work_new(const struct work_ops *ops, struct arena *arena)
 {
@@ -79,7 +79,7 @@ static bool refuse_long(const struct work *work, const struct fanout_source *sou
         err, ERROR_RESOURCE_EXHAUSTED,
         "the answer of node %s, %zu bytes, comes to %zu that others have sent, %zu are the most to "
         "one question (--aggregation-slice-size)",
-        source->name, declared, work->admitted_bytes, work->most_bytes);
+        source->name, declared, work->front->intake.bytes, work->front->intake.most_bytes);
 }
 
 static bool admits(struct work *work, const struct fanout_source *source, size_t declared,
@@ -88,7 +88,8 @@ static bool admits(struct work *work, const struct fanout_source *source, size_t
     if (work->charge->total + declared > work->limit) {
         return refuse_large(work, source, declared, err);
     }
-    if (work->most_bytes > 0 && work->admitted_bytes + declared > work->most_bytes) {
+    const struct intake *intake = &work->front->intake;
+    if (intake->most_bytes > 0 && intake->bytes + declared > intake->most_bytes) {
         return refuse_long(work, source, declared, err);
     }
     return process_has_room(work, declared) || refuse_crowded(work, declared, err);
@@ -97,11 +98,12 @@ static bool admits(struct work *work, const struct fanout_source *source, size_t
 bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,
                 struct error *err)
 {
+    struct intake *intake = &work->front->intake;
     if (!admits(work, source, declared, err)) {
-        work->refused = declared;
+        intake->refused = declared;
         return false;
     }
-    work->admitted++;
-    work->admitted_bytes += declared;
+    intake->messages++;
+    intake->bytes += declared;
     return true;
 }

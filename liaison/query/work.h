@@ -15,6 +15,7 @@
 #include "merge/merge.h"
 #include "proto/request.h"
 
+struct round;
 struct work;
 
 struct work_ops {
@@ -32,8 +33,8 @@ struct work_ops {
     bool (*plan)(struct work *work, struct error *err);
     /* Nodes are chosen: makes what takes their answers. How many calls may be open at a time. */
     size_t (*open)(struct work *work);
-    /* The first questions to the nodes; more may be asked from answer. */
-    void (*ask)(struct work *work);
+    /* The round's first questions to the nodes; more may be asked from answer. */
+    void (*ask)(struct work *work, struct round *round);
     /* The request as JSON, for the trace; freed by the caller. */
     char *(*describe)(const struct work *work);
     /* A node's message of this size is about to be received; what it begins with tells enough to
@@ -72,13 +73,8 @@ struct work {
     struct executor *executor;     /* borrow */
     const struct world *world;     /* borrow: from gate on */
     struct broadcast broadcast;    /* from open on */
-    struct arena *questions;       /* borrow: from open on; what lives for one round of them */
-    struct fanout *fanout;         /* borrow: `questions`; from ask on */
+    struct round *front;           /* borrow: the query's; whose answers are taken in */
     size_t limit;                  /* what answers may make the query hold; at first its budget */
-    size_t most_bytes;             /* of all messages of a round; 0 = any number */
-    size_t admitted;               /* messages of this round */
-    size_t admitted_bytes;
-    size_t refused;                /* bytes of the one that was not admitted in it, 0 = none */
     struct query_trace trace_tree; /* after parse, when it is traced */
 
     /* What the work tells, after parse. */
