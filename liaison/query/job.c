@@ -2,6 +2,8 @@
 /* The count is the one thing of a job that two threads write. */
 #include "liaison/query/job.h"
 
+#include "proto/utf8.h"
+
 #include <stdlib.h>
 
 struct job *job_new(enum job_kind kind, struct budget *budget)
@@ -21,6 +23,18 @@ struct job *job_retain(struct job *job)
 {
     atomic_fetch_add_explicit(&job->count, 1, memory_order_relaxed);
     return job;
+}
+
+/* A name that was cut may end within a character, and a node's text may hold anything. */
+void job_fail(struct job *job, const struct error *err)
+{
+    struct error *status = &job->status;
+    *status = *err;
+    if (!utf8_valid(slice_str(status->text))) {
+        char *text = utf8_replace(slice_str(status->text));
+        error_set(status, status->code, "%s", text);
+        free(text);
+    }
 }
 
 void job_release(struct job **job)

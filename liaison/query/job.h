@@ -68,5 +68,7 @@ struct job {
 
 struct job *job_new(enum job_kind kind, struct budget *budget);
 struct job *job_retain(struct job *job);
+/* The client is told this, in texts that are UTF-8 whatever a node has said. */
+void job_fail(struct job *job, const struct error *err);
 /* The last release frees what was not taken. */
 void job_release(struct job **job);

@@ -12,7 +12,6 @@
 #include "liaison/query/measure_work.h"
 #include "liaison/query/round.h"
 #include "liaison/query/topn_work.h"
-#include "proto/utf8.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -99,16 +98,6 @@ static void give_back(struct query *query)
     loop_reap(loop_of(query), query, free_query);
 }
 
-/* A name that was cut may end within a character, and a node's text may hold anything. */
-static void make_readable(struct error *status)
-{
-    if (!utf8_valid(slice_str(status->text))) {
-        char *text = utf8_replace(slice_str(status->text));
-        error_set(status, status->code, "%s", text);
-        free(text);
-    }
-}
-
 /* The one way out. `err` NULL: it went well. The client gets the chain, or `err` as the status. */
 static void leave(struct query *query, const struct error *err, bool err_is_status)
 {
@@ -116,8 +105,7 @@ static void leave(struct query *query, const struct error *err, bool err_is_stat
     struct job *job = query->job;
     loop_clock_refresh(loop_of(query));
     if (err_is_status) {
-        job->status = *err;
-        make_readable(&job->status);
+        job_fail(job, err);
     } else {
         chain_move(&query->chain, &job->response);
         job->approximate = query->work->approximate;
@@ -289,20 +277,11 @@ static void on_retry(struct loop_timer *timer)
     gate((struct query *)((char *)timer - offsetof(struct query, gate.retry)));
 }
 
-static const struct work_ops *ops_of(enum job_kind kind)
-{
-    switch (kind) {
-    case JOB_MEASURE_QUERY:
-        return &measure_work_ops;
-    case JOB_TOPN:
-        return &topn_work_ops;
-    }
-    return NULL;
-}
-
 static void open_work(struct query *query)
 {
-    struct work *work = work_new(ops_of(query->job->kind), &query->arena);
+    static const struct work_ops *const ops[] = {
+        [JOB_MEASURE_QUERY] = &measure_work_ops, [JOB_TOPN] = &topn_work_ops};
+    struct work *work = work_new(ops[query->job->kind], &query->arena);
     work->options = options_of(query);
     work->chain = &query->chain;
     work->charge = &query->charge;
