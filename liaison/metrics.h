@@ -59,6 +59,10 @@
     X(METRIC_FRAMES, COUNTER, "bydb_frames_decoded_total", "Frames decoded.", "version")           \
     X(METRIC_SLICES, COUNTER, "bydb_aggregation_slices_total",                                     \
       "Parts of a time range that were asked for because all its rows at once did not fit.", "")   \
+    X(METRIC_SLICES_AHEAD, COUNTER, "bydb_aggregation_slices_ahead_total",                         \
+      "Of those parts, the ones asked before their turn, while others were worked on.", "")        \
+    X(METRIC_SLICES_IN_VAIN, COUNTER, "bydb_aggregation_slices_in_vain_total",                     \
+      "Questions for parts that were asked before their turn and had to be asked again.", "")      \
     X(METRIC_NODE_UP, GAUGE, "bydb_node_up",                                                       \
       "Executors that have a healthy connection to the node.", "node")                             \
     X(METRIC_SCHEMA_SERVERS, GAUGE, "bydb_schema_servers",                                         \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/account.h"
 
+#include "liaison/query/rounds.h"
+
 #include <stdio.h>
 
 #define MODULE "DISTRIBUTED-QUERY"
@@ -78,9 +80,11 @@ static void log_if_slow(const struct work *work, struct log *log, const struct a
         return;
     }
     log_warn(log, MODULE,
-             "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu slices=%zu",
+             "%s; latency=%.3f measure=%s group=%.*s resp_count=%zu peak_bytes=%zu slices=%zu "
+             "slices_in_flight=%zu",
              work->ops->slow, (double)account->took / 1e6, work->name,
-             SLICE_ARG(work->groups[0].name), work->result_count, account->peak, work->slices);
+             SLICE_ARG(work->groups[0].name), work->result_count, account->peak, work->slices,
+             work->rounds->widest + 1);
 }
 
 /* For whoever looks for one; the client is told, and faults of clients would flood a log. */
@@ -108,6 +112,8 @@ void account_end(const struct work *work, const struct executor_setup *setup,
     }
     count_frames(work, setup->metrics);
     count_plain(setup->metrics, METRIC_SLICES, work->slices);
+    count_plain(setup->metrics, METRIC_SLICES_AHEAD, work->slices_ahead);
+    count_plain(setup->metrics, METRIC_SLICES_IN_VAIN, work->rounds->in_vain);
     count_plain(setup->metrics, METRIC_BAD_TEXTS, work->bad_texts);
     if (account->err != NULL) {
         count_error(work, setup->metrics, account->err);

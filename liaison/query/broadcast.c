@@ -230,6 +230,15 @@ size_t broadcast_size(const struct broadcast *broadcast, size_t group)
     return broadcast->selections[group].asked_count;
 }
 
+size_t broadcast_calls(const struct broadcast *broadcast)
+{
+    size_t calls = 0;
+    for (size_t i = 0; i < broadcast->group_count; i++) {
+        calls += broadcast_size(broadcast, i);
+    }
+    return calls;
+}
+
 void broadcast_ask_one(const struct broadcast *broadcast, struct fanout *fanout,
                        const struct broadcast_question *question, size_t rank)
 {

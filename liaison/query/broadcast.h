@@ -46,8 +46,9 @@ bool broadcast_prepare(struct broadcast *broadcast, struct error *err) MUST_CHEC
 bool broadcast_lose(struct broadcast *broadcast, size_t rank, struct error *err) MUST_CHECK;
 /* Whether the answer lacks no more rows when these members (by rank) are not waited for. */
 bool broadcast_can_spare(const struct broadcast *broadcast, const bool *waiting);
-/* How many nodes are asked for the group. */
+/* How many nodes are asked for the group; and for each group one question, together. */
 size_t broadcast_size(const struct broadcast *broadcast, size_t group);
+size_t broadcast_calls(const struct broadcast *broadcast);
 /* Asks all of the group's nodes, or only the one of this rank. */
 void broadcast_ask(const struct broadcast *broadcast, struct fanout *fanout,
                    const struct broadcast_question *question);

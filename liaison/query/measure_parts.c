@@ -1,40 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/measure_parts.h"
 
-#include "liaison/query/round.h"
+#include "liaison/query/rounds.h"
 #include "proto/moment.h"
 #include "proto/request_parts.h"
 
 #include <sys/param.h>
 
-/* Of the query's memory a part is to cost one in so many. */
-#define SHARE 4
-/* Where so little of that is left, it is the groups that are too many. */
-#define LEAST_SHARE 16
+/* A part that has cost less than one in so many of what it was to does not tell what the next ones
+ * cost. */
+#define TELLS 4
 
-static size_t share_of(const struct measure_parts *parts)
+static const struct options *options_of(const struct measure_parts *parts)
 {
-    return work_budget(parts->work) / SHARE;
+    return parts->work->options;
 }
 
 /* What the answers to one question may have. 0: anything. */
 static size_t most_bytes(const struct measure_parts *parts)
 {
-    const size_t most = (size_t)parts->work->options->aggregation_slice_size;
+    const size_t most = (size_t)options_of(parts)->aggregation_slice_size;
     return most == 0 ? 0 : MAX(most, 2 * parts->least_bytes);
-}
-
-static size_t room_of(const struct measure_parts *parts)
-{
-    const size_t budget = work_budget(parts->work);
-    return budget > parts->before ? budget - parts->before : 0;
-}
-
-/* What a part is meant to cost; it may cost twice that. As much as a millisecond of it has cost has
- * to be there in any case, and cutting the others shorter would gain nothing. */
-static size_t aim_of(const struct measure_parts *parts)
-{
-    return MAX(MIN(share_of(parts), room_of(parts) / 3), 2 * parts->least_cost);
 }
 
 void measure_parts_init(struct measure_parts *parts, struct work *work,
@@ -53,7 +39,7 @@ void measure_parts_init(struct measure_parts *parts, struct work *work,
 /* Besides the one that is asked, or the next if there is none. */
 static bool has_more_questions(const struct measure_parts *parts)
 {
-    return parts->asked < (size_t)parts->work->options->aggregation_max_slices;
+    return parts->asked < (size_t)options_of(parts)->aggregation_max_slices;
 }
 
 /* What cannot be cut may cost whatever there is. */
@@ -62,30 +48,71 @@ static size_t limit_of(const struct measure_parts *parts)
     if (!parts->may_cut) {
         return work_budget(parts->work);
     }
-    const size_t most = parts->cut ? 2 * aim_of(parts) : room_of(parts) / 4 * 3;
-    return parts->before + MIN(most, room_of(parts));
+    const size_t room = split_room(&parts->split);
+    const size_t most = parts->cut ? 2 * split_aim(&parts->split) : room / 4 * 3;
+    return parts->split.kept + MIN(most, room);
+}
+
+/* Nothing is asked ahead. */
+static bool is_alone(const struct measure_parts *parts)
+{
+    return parts->work->trace || parts->work->rounds->most == 0 ||
+           2 * parts->asked >= (size_t)options_of(parts)->aggregation_max_slices;
+}
+
+/* As much as a millisecond has cost has to be there in any case, and cutting the others shorter
+ * would gain nothing. */
+static struct split split_now(const struct measure_parts *parts)
+{
+    const struct work *work = parts->work;
+    return (struct split){
+        .budget = work_budget(work),
+        .kept = work->charge->total - rounds_hold(work->rounds),
+        .least = 2 * parts->least_cost,
+        .alone = is_alone(parts),
+    };
 }
 
 void measure_parts_begin(struct measure_parts *parts, size_t calls)
 {
+    struct work *work = parts->work;
     parts->calls = calls;
-    parts->before = parts->work->charge->total;
+    parts->split = split_now(parts);
     parts->asked++;
     parts->may_cut = parts->obstacle == NULL && has_more_questions(parts) && !parts->least &&
-                     aim_of(parts) >= share_of(parts) / LEAST_SHARE;
-    parts->work->limit = limit_of(parts);
-    parts->work->front->intake.most_bytes = parts->may_cut ? most_bytes(parts) : 0;
+                     !split_is_spent(&parts->split);
+    work->limit = limit_of(parts);
+    work->spare = split_spare(&parts->split);
+    work->front->slice = parts->slices;
+    work->front->intake.most_bytes = parts->may_cut ? most_bytes(parts) : 0;
+}
+
+bool measure_parts_ahead(const struct measure_parts *parts, struct round *round)
+{
+    const struct work *work = parts->work;
+    const struct slices *last = rounds_last_slice(work->rounds);
+    const size_t ahead = rounds_ahead(work->rounds) + 1;
+    if (!parts->cut || !parts->may_cut || parts->expected == 0 || slices_is_last(last) ||
+        ahead > split_ahead(work->spare, parts->expected) ||
+        parts->asked + ahead >= (size_t)options_of(parts)->aggregation_max_slices) {
+        return false;
+    }
+    round->slice = *last;
+    slices_go_on(&round->slice, parts->length);
+    round->intake.most_bytes = most_bytes(parts);
+    return true;
 }
 
 const Banyandb__Model__V1__TimeRange *measure_parts_range(const struct measure_parts *parts,
+                                                          const struct slices *slice,
                                                           struct measure_parts_range *room)
 {
     if (!parts->cut) {
         return parts->request->message->time_range;
     }
     banyandb__model__v1__time_range__init(&room->range);
-    room->begin = moment_timestamp(parts->slices.begin);
-    room->end = moment_timestamp(parts->slices.last);
+    room->begin = moment_timestamp(slice->begin);
+    room->end = moment_timestamp(slice->last);
     room->range.begin = &room->begin;
     room->range.end = &room->end;
     return &room->range;
@@ -93,8 +120,8 @@ const Banyandb__Model__V1__TimeRange *measure_parts_range(const struct measure_p
 
 static size_t cost_of(const struct measure_parts *parts)
 {
-    const size_t total = parts->work->charge->total;
-    return total > parts->before ? total - parts->before : 0;
+    const size_t held = work_held(parts->work);
+    return held > parts->split.kept ? held - parts->split.kept : 0;
 }
 
 void measure_parts_end(struct measure_parts *parts, bool has_rows)
@@ -108,6 +135,7 @@ void measure_parts_end(struct measure_parts *parts, bool has_rows)
     }
     parts->work->limit = work_budget(parts->work);
     parts->work->slices += parts->cut;
+    parts->work->slices_ahead += parts->work->front->early;
 }
 
 /* How many times as much as `aim` it is. What a millisecond has, too, does not come from the length
@@ -120,7 +148,7 @@ static double ratio(size_t amount, size_t aim, size_t least)
 /* How many times as much as it is meant to the part costs: what it holds, or by its bytes. */
 static double excess(const struct measure_parts *parts, size_t cost, size_t bytes)
 {
-    const double by_cost = ratio(cost, aim_of(parts), parts->least_cost);
+    const double by_cost = ratio(cost, split_aim(&parts->split), parts->least_cost);
     const double by_bytes = 2 * ratio(bytes, most_bytes(parts), parts->least_bytes);
     return by_cost > by_bytes ? by_cost : by_bytes;
 }
@@ -166,6 +194,7 @@ bool measure_parts_shorten(struct measure_parts *parts, struct error *why)
     if (!parts->may_cut || is_turned_away(parts)) {
         return refuse(parts, why);
     }
+    rounds_begin_again(parts->work->rounds);
     parts->least = !slices_cut(&parts->slices, count_parts(parts));
     parts->cut = true;
     parts->cuts++;
@@ -173,12 +202,26 @@ bool measure_parts_shorten(struct measure_parts *parts, struct error *why)
     return true;
 }
 
+/* By the part that was folded. */
+static void expect(struct measure_parts *parts)
+{
+    const double times = parts->has_rows ? excess(parts, parts->cost, parts->bytes) : 0;
+    parts->length = slices_next_length(&parts->slices, times);
+    parts->expected = times * TELLS < 1 ? 0 : (size_t)((double)parts->bytes / times) + 1;
+}
+
 void measure_parts_next(struct measure_parts *parts)
 {
+    const struct slices *next = rounds_next_slice(parts->work->rounds);
+    expect(parts);
     parts->least = false;
     parts->cuts = 0;
-    slices_next(&parts->slices, parts->has_rows ? excess(parts, parts->cost, parts->bytes) : 0);
-    if (parts->asked + 1 >= (size_t)parts->work->options->aggregation_max_slices) {
+    if (next != NULL) {
+        parts->slices = *next;
+        return;
+    }
+    slices_go_on(&parts->slices, parts->length);
+    if (parts->asked + 1 >= (size_t)options_of(parts)->aggregation_max_slices) {
         slices_take_rest(&parts->slices);
     }
 }

@@ -89,11 +89,7 @@ struct measure_trace *measure_trace_begin(const struct work *work, const struct 
     struct measure_trace *trace = arena_new(work->arena, struct measure_trace);
     *trace = (struct measure_trace){
         .work = work, .request = request, .tree = work->trace_tree.tree, .execution = execution};
-    size_t calls = 0;
-    for (size_t i = 0; i < request->group_count; i++) {
-        calls += broadcast_size(&work->broadcast, i);
-    }
-    trace->answers = arena_array(work->arena, struct node_trace, calls);
+    trace->answers = arena_array(work->arena, struct node_trace, broadcast_calls(&work->broadcast));
     trace->taken = arena_array(work->arena, size_t, request->group_count);
     trace->broadcasts = arena_array(work->arena, struct trace_span *, request->group_count);
     tag_execution(trace);

@@ -6,7 +6,7 @@
 #include "liaison/query/measure_rows.h"
 #include "liaison/query/measure_trace.h"
 #include "liaison/query/pushdown.h"
-#include "liaison/query/round.h"
+#include "liaison/query/rounds.h"
 #include "proto/moment.h"
 #include "proto/pbjson_write.h"
 #include "proto/response.h"
@@ -116,23 +116,27 @@ static size_t open_merge(struct work *work)
     if (measure->merge == NULL) {
         begin_merge(measure);
     }
-    size_t calls = 0;
-    for (size_t i = 0; i < work->group_count; i++) {
-        calls += broadcast_size(&work->broadcast, i);
-    }
+    const size_t calls = broadcast_calls(&work->broadcast);
     if (pulls(measure)) {
         measure_parts_begin(&measure->parts, calls);
     }
     return calls;
 }
 
+static size_t choose_ahead(struct work *work, struct round *round)
+{
+    struct measure *measure = measure_of(work);
+    const bool more = pulls(measure) && measure_parts_ahead(&measure->parts, round);
+    return more ? broadcast_calls(&work->broadcast) : 0;
+}
+
 static void ask(struct work *work, struct round *round)
 {
     struct measure *measure = measure_of(work);
     struct measure_parts_range room;
-    const Banyandb__Model__V1__TimeRange *range = pulls(measure)
-                                                      ? measure_parts_range(&measure->parts, &room)
-                                                      : measure->request.message->time_range;
+    const Banyandb__Model__V1__TimeRange *range =
+        pulls(measure) ? measure_parts_range(&measure->parts, &round->slice, &room)
+                       : measure->request.message->time_range;
     if (measure->trace == NULL) {
         measure->trace = measure_trace_begin(work, &measure->request, work->trace_tree.execution);
     }
@@ -262,6 +266,18 @@ static bool ask_for_less(struct measure *measure, struct error *failed)
     return true;
 }
 
+/* What was not asked alone and has failed is asked again, alone: only what comes then is told. */
+static bool ask_alone(struct measure *measure, const struct error *failed)
+{
+    struct work *work = &measure->work;
+    if (failed == NULL || !work->front->tentative || work->front->refused) {
+        return false;
+    }
+    rounds_begin_again(work->rounds);
+    merge_forget(measure->merge);
+    return true;
+}
+
 static bool ask_again(struct work *work, struct error *failed)
 {
     struct measure *measure = measure_of(work);
@@ -271,7 +287,7 @@ static bool ask_again(struct work *work, struct error *failed)
     case PLAN_PARTIALS:
         return ask_for_rows(measure, failed);
     case PLAN_FOLD:
-        return ask_for_less(measure, failed);
+        return ask_alone(measure, failed) || ask_for_less(measure, failed);
     }
     return false;
 }
@@ -364,6 +380,7 @@ const struct work_ops measure_work_ops = {
     .plan = plan,
     .open = open_merge,
     .ask = ask,
+    .ahead = choose_ahead,
     .describe = describe,
     .admit = admit,
     .answer = answer,

@@ -10,7 +10,7 @@
 #include "liaison/query/account.h"
 #include "liaison/query/gate.h"
 #include "liaison/query/measure_work.h"
-#include "liaison/query/round.h"
+#include "liaison/query/rounds.h"
 #include "liaison/query/topn_work.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ struct query {
     enum query_state state;
     uint64_t began; /* loop_now's clock */
     struct gate gate;
-    struct round round;
+    struct rounds rounds;
     struct loop_task turn; /* in the executor's queue */
 
     struct charge charge;
@@ -85,7 +85,7 @@ static void free_query(void *object)
 static void give_back(struct query *query)
 {
     struct work *work = query->work; /* in the region, which goes last */
-    round_close(&query->round);
+    rounds_close(&query->rounds);
     msg_release(&query->bytes);
     world_release(&query->world);
     gate_close(&query->gate);
@@ -195,8 +195,7 @@ static void on_turn(struct loop_task *task)
         break;
     case MERGE_FED:
         set_state(query, QUERY_ASKING);
-        round_close(&query->round);
-        round_ask(&query->round);
+        rounds_go_on(&query->rounds);
         break;
     case MERGE_DONE:
         succeed(query);
@@ -228,7 +227,7 @@ static void plan_and_ask(struct query *query)
         tell(query, &err);
         return;
     }
-    if (!round_prepare(&query->round, &err)) {
+    if (!rounds_prepare(&query->rounds, &err)) {
         if (query->work->ops->answered != NULL) {
             query->work->ops->answered(query->work, &err);
         }
@@ -236,7 +235,7 @@ static void plan_and_ask(struct query *query)
         return;
     }
     set_state(query, QUERY_ASKING);
-    round_ask(&query->round);
+    rounds_ask(&query->rounds);
 }
 
 static void look_around(struct query *query)
@@ -290,16 +289,17 @@ static void open_work(struct query *query)
     query->work = work;
 }
 
-static void open_round(struct query *query)
+static void open_rounds(struct query *query)
 {
-    query->round = (struct round){
+    const struct rounds_setup setup = {
         .executor = query->executor,
         .job = query->job,
         .work = query->work,
         .on_end = on_answered,
         .owner = query,
     };
-    round_init(&query->round);
+    rounds_init(&query->rounds, &setup);
+    query->work->rounds = &query->rounds;
 }
 
 static struct query *query_new(struct executor *executor, struct job *job)
@@ -320,7 +320,7 @@ static struct query *query_new(struct executor *executor, struct job *job)
     arena_init(&query->arena, budget, executor_cache(executor), &query->charge);
     open_chain(query);
     open_work(query);
-    open_round(query);
+    open_rounds(query);
     return query;
 }
 

@@ -11,9 +11,10 @@
  *     └─ query   the steps, and what it holds
  *        ├─ gate   what it waits for before it is planned
  *        ├─ work   what its kind does at each step (measure_work, topn_work)
- *        │  ├─ broadcast   whom each group asks, and what the answer lacks
- *        │  └─ fanout      the calls of a round, and the answers that wait to be taken in
- *        └─ round  asks the work's questions, once or again
+ *        │  └─ broadcast   whom each group asks, and what the answer lacks
+ *        └─ rounds the work's questions, asked once, again, or ahead of their turn
+ *           └─ round
+ *              └─ fanout   its calls, and the answers that wait to be taken in
  *
  * Everything it makes lives in its region and is charged to it; the end gives all of it back. An
  * error may come from any floor; here alone it becomes the client's status.

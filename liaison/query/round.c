@@ -33,7 +33,8 @@ static void refuse(struct round *round, const struct error *err)
 {
     if (!round->refused) {
         round->refused = true;
-        round->refusal = *err;
+        round->refusal = arena_new(&round->region, struct error);
+        *round->refusal = *err;
         executor_queue(round->executor, &round->after);
     }
 }
@@ -83,7 +84,7 @@ static bool is_waiting(const struct round *round)
 static void on_waiting(void *owner)
 {
     struct round *round = owner;
-    if (!round->take.queued) {
+    if (!round->ahead && !round->take.queued) {
         size_t left = STEPS_AT_ONCE;
         if (fanout_take(round->fanout, &left)) { /* else the round may be gone */
             executor_queue(round->executor, &round->take);
@@ -105,13 +106,24 @@ static void on_take_turn(struct loop_task *task)
     }
 }
 
+/* Whether a node is lost is told by what is asked in its turn, alone. */
 static bool on_lost(void *owner, const struct fanout_source *source, struct error *err)
 {
     struct round *round = owner;
     struct broadcast *broadcast = &round->work->broadcast;
+    if (round->tentative) {
+        return broadcast->lost[source->rank];
+    }
     const bool goes_on = broadcast_lose(broadcast, source->rank, err);
     round->job->incomplete = broadcast->incomplete;
     return goes_on;
+}
+
+static bool admit_ahead(struct round *round, size_t declared, struct error *err)
+{
+    round->refused = round->refused || !work_admit_ahead(round->work, round, declared);
+    return !round->refused ||
+           error_set(err, ERROR_RESOURCE_EXHAUSTED, "no room for an answer before its turn");
 }
 
 static bool on_admit(void *owner, const struct fanout_source *source, size_t declared,
@@ -119,8 +131,11 @@ static bool on_admit(void *owner, const struct fanout_source *source, size_t dec
 {
     struct round *round = owner;
     struct work *work = round->work;
+    if (round->ahead) {
+        return admit_ahead(round, declared, err);
+    }
     if (round->refused) {
-        *err = round->refusal;
+        *err = *round->refusal;
         return false;
     }
     if ((work->ops->admit == NULL || work->ops->admit(work, source, declared, head, err)) &&
@@ -158,15 +173,16 @@ static bool is_late(const struct round *round)
 static void on_complete(void *owner, const struct error *failed)
 {
     struct round *round = owner;
-    if (round->refused) {
+    if (round->refused || round->ahead) {
         return; /* it ends by its turn */
     }
     struct error err = {.code = ERROR_NONE};
+    const bool late = failed != NULL && is_late(round);
     if (failed != NULL) {
         err = *failed;
-        err.code = is_late(round) ? ERROR_DEADLINE_EXCEEDED : err.code;
+        err.code = late ? ERROR_DEADLINE_EXCEEDED : err.code;
     }
-    if (asks_otherwise(round, failed == NULL ? NULL : &err)) {
+    if (!late && asks_otherwise(round, failed == NULL ? NULL : &err)) {
         executor_queue(round->executor, &round->after); /* the fan-out is still on the stack */
         return;
     }
@@ -176,9 +192,9 @@ static void on_complete(void *owner, const struct error *failed)
 static void on_after(struct loop_task *task)
 {
     struct round *round = (struct round *)((char *)task - offsetof(struct round, after));
-    if (round->refused && !asks_otherwise(round, &round->refusal)) {
+    if (round->refused && !asks_otherwise(round, round->refusal)) {
         fanout_close(&round->fanout);
-        end(round, &round->refusal);
+        end(round, round->refusal);
         return;
     }
     round_close(round);
@@ -192,25 +208,8 @@ void round_init(struct round *round)
     round->take = (struct loop_task){.run = on_take_turn};
 }
 
-bool round_prepare(struct round *round, struct error *err)
-{
-    struct work *work = round->work;
-    work->broadcast = (struct broadcast){
-        .executor = round->executor,
-        .world = work->world,
-        .groups = work->groups,
-        .group_count = work->group_count,
-        .begin = work->begin,
-        .refusal = work->ops->refusal,
-        .arena = work->arena,
-        .client_deadline = round->job->deadline,
-    };
-    bool prepared = broadcast_prepare(&work->broadcast, err);
-    round->job->incomplete = work->broadcast.incomplete;
-    return prepared;
-}
-
-void round_ask(struct round *round)
+/* With the fan-out's calls to be asked. */
+static void open_with(struct round *round, size_t calls)
 {
     static const struct fanout_events events = {
         .admit = on_admit,
@@ -220,17 +219,45 @@ void round_ask(struct round *round)
         .on_lost = on_lost,
         .on_complete = on_complete,
     };
-    struct work *work = round->work;
-    assert(!round->open);
+    assert(!round->open && round->charge.total == 0);
     round->open = true;
-    round->refused = false;
-    round->intake = (struct intake){.most_bytes = 0};
-    work->front = round;
     arena_init(&round->region, SIZE_MAX, executor_cache(round->executor), &round->charge);
-    round->fanout =
-        fanout_open(loop_of(round), &round->region, work->ops->open(work), &events, round);
-    work->ops->ask(work, round);
+    round->fanout = fanout_open(loop_of(round), &round->region, calls, &events, round);
+    round->work->ops->ask(round->work, round);
     fanout_seal(round->fanout);
+}
+
+void round_ask(struct round *round)
+{
+    struct work *work = round->work;
+    work->front = round;
+    round->early = false;
+    round->tentative = false;
+    open_with(round, work->ops->open(work));
+}
+
+void round_ask_ahead(struct round *round, size_t calls)
+{
+    round->early = true;
+    round->tentative = true;
+    round->ahead = true;
+    open_with(round, calls);
+}
+
+void round_take_turn(struct round *round)
+{
+    assert(round->ahead && !round_has_failed(round));
+    round->ahead = false;
+    round->work->front = round;
+    (void)round->work->ops->open(round->work);
+    if (is_waiting(round)) {
+        executor_queue(round->executor, &round->take);
+    }
+}
+
+bool round_has_failed(const struct round *round)
+{
+    return round->refused || fanout_has_failed(round->fanout);
 }
 
 void round_close(struct round *round)
@@ -240,4 +267,7 @@ void round_close(struct round *round)
     executor_unqueue(round->executor, &round->after);
     executor_unqueue(round->executor, &round->take);
     arena_fini(&round->region);
+    round->ahead = false;
+    round->refused = false;
+    round->intake = (struct intake){.most_bytes = 0};
 }

@@ -45,15 +45,20 @@ bool slices_cut(struct slices *slices, uint64_t parts)
     return true;
 }
 
-void slices_next(struct slices *slices, double excess)
+uint64_t slices_next_length(const struct slices *slices, double excess)
 {
-    assert(!slices_is_last(slices));
     const bool tells = excess > 1.0 / MOST_GROWTH;
     const double wanted = (double)length_of(slices) * (tells ? 1 / excess : MOST_GROWTH);
     const uint64_t length = wanted >= 0x1p63 ? UINT64_MAX : (uint64_t)wanted;
-    slices->begin = slices->last + 1;
-    const uint64_t half = slices->full > slices->begin
-                              ? ((uint64_t)slices->full - (uint64_t)slices->begin) / 2
+    const uint64_t half = slices->full > slices->last
+                              ? ((uint64_t)slices->full - (uint64_t)slices->last) / 2
                               : UINT64_MAX;
-    set_length(slices, tells || length < half ? length : half);
+    return tells || length < half ? length : half;
+}
+
+void slices_go_on(struct slices *slices, uint64_t length)
+{
+    assert(!slices_is_last(slices));
+    slices->begin = slices->last + 1;
+    set_length(slices, length);
 }

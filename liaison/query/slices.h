@@ -46,7 +46,10 @@ static inline void slices_take_rest(struct slices *slices)
 /* Makes the slice so many times shorter. False: it is a millisecond already. */
 bool slices_cut(struct slices *slices, uint64_t parts);
 
-/* Goes on behind the slice, which is not the last. It has cost `excess` times what it was to cost;
- * the next one is as long as is right if this one is anything to go by. If it is not, for there was
- * next to nothing in it, the next one is longer, but short of what is known to be too much. */
-void slices_next(struct slices *slices, double excess);
+/* The slice, which is not the last, has cost `excess` times what it was to cost: how long the next
+ * one is to be, in nanoseconds, if this one is anything to go by. If it is not, for there was next
+ * to nothing in it, the next one is longer, but short of what is known to be too much. */
+uint64_t slices_next_length(const struct slices *slices, double excess);
+
+/* Goes on behind the slice, which is not the last, with one of this length, or a little less. */
+void slices_go_on(struct slices *slices, uint64_t length);

@@ -16,6 +16,7 @@
 #include "proto/request.h"
 
 struct round;
+struct rounds;
 struct work;
 
 struct work_ops {
@@ -31,10 +32,14 @@ struct work_ops {
     /* May be asked again later, with the world as it is then. NULL: goes on at once. */
     enum request_step (*gate)(struct work *work, bool may_wait);
     bool (*plan)(struct work *work, struct error *err);
-    /* Nodes are chosen: makes what takes their answers. How many calls may be open at a time. */
+    /* Nodes are chosen, and a round comes to the front (`front`): makes what takes its answers. How
+     * many calls may be open at a time. */
     size_t (*open)(struct work *work);
     /* The round's first questions to the nodes; more may be asked from answer. */
     void (*ask)(struct work *work, struct round *round);
+    /* May one more round be asked ahead? Then sets its slice and says how many calls may be open.
+     * 0, or NULL: no. */
+    size_t (*ahead)(struct work *work, struct round *round);
     /* The request as JSON, for the trace; freed by the caller. */
     char *(*describe)(const struct work *work);
     /* A node's message of this size is about to be received; what it begins with tells enough to
@@ -73,8 +78,11 @@ struct work {
     struct executor *executor;     /* borrow */
     const struct world *world;     /* borrow: from gate on */
     struct broadcast broadcast;    /* from open on */
-    struct round *front;           /* borrow: the query's; whose answers are taken in */
-    size_t limit;                  /* what answers may make the query hold; at first its budget */
+    struct rounds *rounds;         /* borrow: the query's */
+    struct round *front;           /* borrow: of them; whose answers are taken in */
+    size_t limit;                  /* what answers to it may make the query hold, besides those that
+                                    * are ahead; at first its budget */
+    size_t spare;                  /* what those that are ahead may hold */
     struct query_trace trace_tree; /* after parse, when it is traced */
 
     /* What the work tells, after parse. */
@@ -88,6 +96,7 @@ struct work {
     size_t result_count;
     size_t frames[2];        /* decoded: of version 3, of version 4 */
     size_t slices;           /* of the range, if it was asked for in parts */
+    size_t slices_ahead;     /* of those, asked before their turn */
     size_t bad_texts;        /* strings of the answer that are not UTF-8 */
     const char *approximate; /* borrow: static; what of the answer is, or NULL */
     bool crowded;            /* refused because the process holds too much */
@@ -98,9 +107,15 @@ struct work *work_new(const struct work_ops *ops, struct arena *arena);
 
 /* What one query may hold. */
 size_t work_budget(const struct work *work);
+/* What it holds, but for rounds that are ahead. */
+size_t work_held(const struct work *work);
 /* RESOURCE_EXHAUSTED when it holds more, or when all queries together hold too much and this one
  * more than its share. */
 bool work_check_budget(struct work *work, struct error *err) MUST_CHECK;
-/* Likewise with a node's message of so many bytes, before it is buffered. */
+/* Likewise with a node's message of so many bytes to the front, before it is buffered. In both,
+ * rounds that are ahead give way first. */
 bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,
                 struct error *err) MUST_CHECK;
+/* There is a message's room that nobody else needs, for a round that is ahead; those behind it give
+ * way. */
+bool work_admit_ahead(struct work *work, struct round *round, size_t declared) MUST_CHECK;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """More rows than a table in memory can hold: made when they are asked for, and only those of the time range.
 
-Row i of a node lies at begin + i × step (step 0: all at one moment), belongs to series i modulo `series`, and has the
-value i × 7 modulo 1000. Tags are strings that tell their series, or `tag` in all rows. What a request asks for besides
-its range and columns is not looked at.
+Row i of a node lies at begin + i × step (step 0: all at one moment), from row `turn` on with another step; it belongs to
+series i modulo `series`, and has the value i × 7 modulo 1000. Tags are strings that tell their series, or `tag` in all
+rows. What a request asks for besides its range and columns is not looked at.
 """
 from array import array
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from answers import encode
@@ -20,6 +21,8 @@ class Timeline:
     rows: int
     begin: int              # ns since the epoch
     step: int = 1_000_000   # ns from one row to the next
+    turn: int | None = None
+    later_step: int = 1_000     # ns from one row to the next, from row `turn` on
     series: int = 100
     first_series: int = 0   # nodes with the same series hold copies of each other's rows
     tag: str = None         # of all rows: a column that is sent once by wire version 4
@@ -34,11 +37,13 @@ class Timeline:
 
     def _numbers(self, time_range):
         """Of the rows in range, both ends included."""
-        begin, end = nanoseconds(time_range.begin) - self.begin, nanoseconds(time_range.end) - self.begin
-        if self.step == 0:
-            return range(self.rows if begin <= 0 <= end else 0)
-        first, last = max(0, -(-begin // self.step)), min(self.rows - 1, end // self.step)
-        return range(first, max(first, last + 1))
+        first = bisect_left(range(self.rows), nanoseconds(time_range.begin), key=self._moment)
+        last = bisect_right(range(self.rows), nanoseconds(time_range.end), key=self._moment)
+        return range(first, max(first, last))
+
+    def _moment(self, number):
+        later = 0 if self.turn is None else max(0, number - self.turn)
+        return self.begin + (number - later) * self.step + later * self.later_step
 
     def _tags(self, name, series):
         if self.tag is not None:
@@ -48,7 +53,7 @@ class Timeline:
     def _frame(self, request):
         numbers = self._numbers(request.time_range)
         series = [self.first_series + number % self.series for number in numbers]
-        columns = [Column(ROLE_TIMESTAMP, INT64, cells=array("q", [self.begin + i * self.step for i in numbers])),
+        columns = [Column(ROLE_TIMESTAMP, INT64, cells=array("q", map(self._moment, numbers))),
                    Column(ROLE_VERSION, INT64, cells=[1] * len(numbers)),
                    Column(ROLE_SERIES, INT64, cells=array("q", series)),
                    Column(ROLE_SHARD, INT64, cells=[0] * len(numbers))]

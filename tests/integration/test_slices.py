@@ -6,51 +6,13 @@ import time
 import grpc
 import pytest
 
-from asking import EQ, ask, query, where
+from asking import EQ, where
 from client import QUERY, rfc3339
 from process import wait_until
+from sliced import BEGIN_MS, INSTANCE, LATENCY, QUARTER_MS, QUOTA, SMALL
+from sliced import expect_silence, only, ranges_of, slices, timeline, total, value
 
-QUARTER_MS = 900_000
-BEGIN_MS = 1_790_000_000_000 // QUARTER_MS * QUARTER_MS
 REFUSED = grpc.StatusCode.RESOURCE_EXHAUSTED
-LATENCY, INSTANCE = "endpoint_latency_minute", "service_instance_cpm_minute"
-QUOTA = ("code: STATUS_INTERNAL_ERROR, msg: fail to dispatch the query request for measure endpoint_latency_minute: "
-         "vec dispatch: query measure: block scan quota exceeded: used 1073741900 bytes, quota is 1073741824")
-SMALL = ["--aggregation=rows", "--measure-vectorized-query-memory-mib=2", "--measure-frame-versions=3,4"]
-
-
-def timeline(nodes, rows, copies=False, **more):
-    """Each node has so many rows, one each millisecond."""
-    nodes.control(timeline={name: {"rows": rows, "begin": BEGIN_MS * 1_000_000,
-                                   "first_series": 0 if copies else 100_000 * number, **more}
-                            for number, name in enumerate(nodes.names)})
-
-
-def value(number):
-    return number * 7 % 1000
-
-
-def total(function, key=None, groups="sw_latency", name=LATENCY, begin=BEGIN_MS, seconds=3600, **more):
-    document = {"agg": {"function": f"AGGREGATION_FUNCTION_{function}", "fieldName": "value"},
-                "timeRange": {"begin": rfc3339(begin), "end": rfc3339(begin + seconds * 1000)}, **more}
-    if key:
-        document["groupBy"] = {"tagProjection": {"tagFamilies": [{"name": "default", "tags": [key]}]}}
-    return query(ask(groups, name, [f"default.{key}"] if key else [], ["value"], limit=100_000, **document))
-
-
-def only(response):
-    (point,) = response.data_points
-    return point.fields[0].value.int.value
-
-
-def ranges_of(nodes, name="d1"):
-    """(begin, end) of its requests, as texts, in their order."""
-    return [(body["timeRange"]["begin"], body["timeRange"]["end"])
-            for body in (request["body"]["request"] for request in nodes.stats()[name]["requests"])]
-
-
-def slices(cluster):
-    return cluster.liaison.metric("bydb_aggregation_slices_total")
 
 
 @pytest.fixture
@@ -291,7 +253,8 @@ def test_a_node_is_lost_between_slices(start, mode):
     assert trailers["banyandb-incomplete"] == "d2"
     assert 60_000 < only(response) < 120_000
     stats = cluster.nodes.stats()
-    assert len(stats["d2"]["requests"]) == 6 and len(stats["d1"]["requests"]) > 6
+    asked = len(stats["d2"]["requests"])      # also what was asked ahead, and once more in its turn
+    assert 6 <= asked <= 6 + 4 + 1 and len(stats["d1"]["requests"]) > asked
 
 
 @pytest.mark.sanitize
@@ -322,14 +285,6 @@ def test_a_client_that_goes_stops_the_slices(small):
     wait_until(lambda: len(ranges_of(cluster.nodes)) > 3, 10, "some slices")
     call.cancel()
     expect_silence(cluster)
-
-
-def expect_silence(cluster):
-    """Nobody is asked any more."""
-    cluster.liaison.expect_nothing_alive()
-    asked = len(ranges_of(cluster.nodes))
-    time.sleep(0.5)
-    assert len(ranges_of(cluster.nodes)) == asked
 
 
 @pytest.mark.sanitize
