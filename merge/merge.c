@@ -254,7 +254,7 @@ static enum stage_state step(struct merge *merge, size_t most, size_t *work_out,
     if (merge->whole) {
         const struct window_row row = *window_front(&merge->window);
         window_drop(&merge->window);
-        if (!give(merge, &row, err)) {
+        if (!row.old && !give(merge, &row, err)) {
             return STAGE_FAILED;
         }
         leave(merge, row.source);

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#define FIRST_CAPACITY 256
+#define FIRST_CAPACITY 512
 
 static bool is_free(const struct seen *seen, const struct seen_slot *slot)
 {

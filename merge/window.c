@@ -56,27 +56,29 @@ static bool ascends(const struct window_row *before, const struct window_row *ro
            (series_before == series_now && time_of(before) < time_of(row));
 }
 
-/* Whether the row at this place lives. If so, an older copy does no more. */
-static bool settle(struct window *window, struct arena *arena, size_t place)
+/* Whether the row, which is at this place, lives. If so, an older copy does no more. */
+static bool settle(struct window *window, struct arena *arena, const struct window_row *row,
+                   size_t place)
 {
-    const struct window_row *row = row_at(window, place);
-    uint32_t hash = seen_hash(row->source->group, series(row), time_of(row));
-    size_t rival = seen_put(&window->seen, arena, hash, place);
-    if (rival == place) {
+    const uint32_t hash = seen_hash(row->source->group, series(row), time_of(row));
+    const size_t before = seen_put(&window->seen, arena, hash, place);
+    if (before == place) {
         return true;
     }
-    if (version(row) <= version(row_at(window, rival))) {
+    struct window_row *rival = row_at(window, before);
+    if (version(row) <= version(rival)) {
         return false;
     }
-    seen_replace(&window->seen, hash, rival, place);
-    row_at(window, rival)->source = NULL;
+    seen_replace(&window->seen, hash, before, place);
+    rival->old = true;
     return true;
 }
 
 void window_settle(struct window *window, struct arena *arena, size_t count)
 {
     for (; count > 0 && window->settled < window->count; count--) {
-        settle(window, arena, window->settled++); /* they ascend: all live */
+        const size_t place = window->settled++;
+        settle(window, arena, row_at(window, place), place); /* they ascend: all live */
     }
 }
 
@@ -107,7 +109,7 @@ static bool add_row(struct window *window, struct arena *arena, struct source *s
     if (!window_is_settled(window)) {
         return false;
     }
-    if (settle(window, arena, window->count)) {
+    if (settle(window, arena, to, window->count)) {
         window->settled = ++window->count;
     }
     return true;
@@ -121,20 +123,4 @@ size_t window_add(struct window *window, struct arena *arena, struct source *sou
         }
     }
     return count;
-}
-
-const struct window_row *window_front(struct window *window)
-{
-    for (; window->at < window->count; window->at++) {
-        const struct window_row *row = row_at(window, window->at);
-        if (row->source != NULL) {
-            return row;
-        }
-    }
-    return NULL;
-}
-
-void window_drop(struct window *window)
-{
-    window->at++;
 }

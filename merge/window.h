@@ -14,8 +14,9 @@
 #include "merge/source.h"
 
 struct window_row {
-    struct source *source; /* borrow: the merge; NULL: a newer version took its place */
+    struct source *source; /* borrow: the merge */
     uint32_t row;
+    bool old; /* a newer version took its place: it is not given out */
 };
 
 struct window {
@@ -39,6 +40,15 @@ static inline bool window_is_settled(const struct window *window)
 }
 /* Looks for copies among `count` of the rows that are there. */
 void window_settle(struct window *window, struct arena *arena, size_t count);
-/* The next living row, NULL when all have been given out; it stays the next until dropped. */
-const struct window_row *window_front(struct window *window);
-void window_drop(struct window *window);
+/* The next row, old ones included, NULL when all have been given out; it stays the next until
+ * dropped. */
+static inline const struct window_row *window_front(const struct window *window)
+{
+    return window->at == window->count
+               ? NULL
+               : shelf_at(&window->rows, sizeof(struct window_row), window->at);
+}
+static inline void window_drop(struct window *window)
+{
+    window->at++;
+}

@@ -111,8 +111,8 @@ static const struct {
     {{META "| 1 1 1 | 1 1 2", META "| 1 1 3 | 1 1 4"}, "2 2 1 1 "},
     /* all rows of the second lose: it goes at the window's end */
     {{META "| 1 1 1 | 2 1 1", META "| 1 1 1"}, "2 1 "},
-    {{META "| 1 1 1", META "| 1 2 1 | 2 1 1"}, "2 1 "},
-    /* the last rows of the first lose: it goes at the window's end, not with its last */
+    /* rows of the first lose to newer ones: it goes with its last all the same */
+    {{META "| 1 1 1", META "| 1 2 1 | 2 1 1"}, "1 1 "},
     {{META "| 1 1 1 | 1 1 2", META "| 1 2 2 | 1 1 3"}, "2 1 1 "},
     {{META "| 1 1 1", META}, "1 "},
 };
@@ -130,6 +130,40 @@ START_TEST(a_message_goes_with_its_last_row)
         ck_assert_uint_eq(fixture.charge.count[CHARGE_MESSAGE], 0); /* before it is closed */
         close_merge(&fixture);
     }
+}
+END_TEST
+
+/* One time, and every row of the first node is older than that of the second. */
+static void feed_old_rows(struct fixture *fixture, size_t rows)
+{
+    for (size_t node = 0; node < 2; node++) {
+        char *text = NULL;
+        size_t len;
+        FILE *frame = open_memstream(&text, &len);
+        fputs(META, frame);
+        for (size_t row = 0; row < rows; row++) {
+            fprintf(frame, "| 1 %zu %zu ", 1 + node, 1 + row);
+        }
+        fclose(frame);
+        ck_assert(feed(fixture, node, frames_make(text, 4, &fixture->charge)));
+        free(text);
+    }
+}
+
+/* Each is put into the window, and out of it, by a step of its own. */
+START_TEST(old_rows_take_steps_too)
+{
+    enum { ROWS = 60 };
+    struct fixture fixture;
+    open_merge(&fixture, SIZE_MAX);
+    feed_old_rows(&fixture, ROWS);
+    size_t calls = 1;
+    while (merge_run(fixture.merge, &fixture.watcher.sink, 1, &fixture.err) == MERGE_MORE) {
+        calls++;
+    }
+    ck_assert_uint_eq(fixture.watcher.rows, ROWS);
+    ck_assert_uint_ge(calls, 4 * ROWS);
+    close_merge(&fixture);
 }
 END_TEST
 
@@ -389,6 +423,7 @@ int main(void)
     Suite *suite = suite_create("merge_pins");
     TCase *tcase = tcase_create("merge_pins");
     tcase_add_test(tcase, a_message_goes_with_its_last_row);
+    tcase_add_test(tcase, old_rows_take_steps_too);
     tcase_add_test(tcase, the_charge_is_the_capacity_of_what_is_pinned);
     tcase_add_test(tcase, nothing_is_held_when_the_answer_is_full);
     tcase_add_test(tcase, nothing_is_held_after_close_at_any_step);
