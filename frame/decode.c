@@ -229,15 +229,6 @@ bool decode_blame(struct error *err, size_t index, const struct column *column)
                         label_of(column->name).text);
 }
 
-size_t decode_share(struct decode *decode, size_t count, size_t a_step, size_t *left)
-{
-    const size_t rest = count - decode->done;
-    const size_t steps = (rest + a_step - 1) / a_step;
-    const size_t end = steps <= *left ? count : decode->done + *left * a_step;
-    progress_spend(left, steps);
-    return end;
-}
-
 /* Of the bits from `at` on, a multiple of 8. Up to 7 bytes behind them are read. */
 static size_t ones_of(const uint8_t *bits, size_t at, size_t end)
 {
@@ -254,7 +245,8 @@ static size_t ones_of(const uint8_t *bits, size_t at, size_t end)
 
 bool decode_count(struct decode *decode, size_t count, size_t *left)
 {
-    const size_t end = decode_share(decode, count, DECODE_BITS_A_STEP, left);
+    const size_t end =
+        decode->done + progress_share(count - decode->done, DECODE_BITS_A_STEP, left);
     decode->ones += ones_of(decode->bits, decode->done, end);
     decode->done = end;
     return end == count;

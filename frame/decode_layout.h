@@ -41,9 +41,6 @@ bool decode_kind(struct column *column, uint8_t role, uint8_t type, struct error
 /* Puts the column's index, and its name when that was read, before the text; returns false. */
 bool decode_blame(struct error *err, size_t index, const struct column *column);
 
-/* Where a share of the part's `count` values ends, so many a step; spends the steps. */
-size_t decode_share(struct decode *decode, size_t count, size_t a_step, size_t *left);
-
 /* Counts the next of `count` bits: true when all are. Up to 7 bytes behind them are read. */
 bool decode_count(struct decode *decode, size_t count, size_t *left);
 

@@ -191,7 +191,8 @@ static bool read_bits(struct decode *decode, struct column *column, size_t *left
 static bool turn_round(struct decode *decode, struct column *column, size_t *left,
                        struct error *err)
 {
-    const size_t end = decode_share(decode, decode->rows, DECODE_BITS_A_STEP, left);
+    const size_t end =
+        decode->done + progress_share(decode->rows - decode->done, DECODE_BITS_A_STEP, left);
     for (size_t i = decode->done / 8; i < (end + 7) / 8; i++) {
         decode->validity[i] = (uint8_t)~decode->bits[i];
     }
@@ -219,7 +220,7 @@ static bool read_strings(struct decode *decode, struct column *column, size_t *l
                          struct error *err)
 {
     const size_t limit = wire_left(&decode->wire);
-    const size_t end = decode_share(decode, decode->rows, 1, left);
+    const size_t end = decode->done + progress_share(decode->rows - decode->done, 1, left);
     size_t row = 0;
     decode->at = fill_tables(decode, limit, end, &row);
     if (decode->at > limit) {

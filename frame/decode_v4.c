@@ -189,7 +189,7 @@ static bool check_offsets(struct decode *reader, const struct column *column, si
 {
     const size_t count = stored_values(reader, column);
     const size_t begin = reader->done;
-    reader->done = decode_share(reader, count, OFFSETS_A_STEP, left);
+    reader->done += progress_share(count - begin, OFFSETS_A_STEP, left);
     if (!offsets_rise(column->starts + begin, reader->done - begin + 1)) {
         return blame_offset((const int32_t *)column->starts, begin, reader->done, err);
     }

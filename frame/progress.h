@@ -20,3 +20,12 @@ static inline void progress_spend(size_t *left, size_t steps)
 {
     *left -= steps < *left ? steps : *left;
 }
+
+/* How many of the `rest` are done now, of which a step does `each`; spends the steps. */
+static inline size_t progress_share(size_t rest, size_t each, size_t *left)
+{
+    const size_t steps = (rest + each - 1) / each;
+    const size_t share = steps <= *left ? rest : *left * each;
+    progress_spend(left, steps);
+    return share;
+}

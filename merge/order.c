@@ -23,11 +23,6 @@ static bool is_one_key(const struct order *order)
     return order->column == NULL || order->column->constant;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Of the rows from `row` on, up to `end`: the first that comes before the one before it. */
 static size_t first_wrong_number(const struct order *order, size_t row, size_t end)
 {
@@ -58,15 +53,6 @@ static size_t first_wrong_key(const struct order *order, size_t row, size_t end)
     return row;
 }
 
-/* As many of the step's rows as the allowance has; spends it. */
-static size_t share_end(const struct order *order, size_t *left)
-{
-    const size_t rest = order->count - order->made;
-    const size_t share = rest < *left ? rest : *left;
-    progress_spend(left, share);
-    return order->made + share;
-}
-
 static void go_to(struct order *order, enum order_step step)
 {
     order->step = step;
@@ -82,7 +68,8 @@ static bool make_keys(struct order *order, struct arena *arena, size_t *left, st
     if (order->keys == NULL) {
         order->keys = arena_array_raw(arena, struct key, count);
     }
-    const size_t end = order->made + least(count - order->made, 1 + *left / KEY_STEPS);
+    const size_t most = 1 + *left / KEY_STEPS;
+    const size_t end = count - order->made < most ? count : order->made + most;
     progress_spend(left, (end - order->made) * KEY_STEPS);
     for (size_t row = order->made; row < end; row++) {
         struct cell cell;
@@ -101,7 +88,7 @@ static bool make_keys(struct order *order, struct arena *arena, size_t *left, st
 /* Nodes usually send rows in the order asked for. */
 static void look(struct order *order, struct arena *arena, size_t *left)
 {
-    const size_t end = share_end(order, left);
+    const size_t end = order->made + progress_share(order->count - order->made, 1, left);
     const size_t row = order->made > 0 ? order->made : 1;
     order->made =
         order->by_number ? first_wrong_number(order, row, end) : first_wrong_key(order, row, end);

@@ -2,12 +2,16 @@
 /* Bottom up: runs of 1, 2, 4 … rows are merged from one array to the other and back. */
 #include "merge/order_sort.h"
 
+#include <assert.h>
+
+#define NUMBERS_A_STEP 4
+
 struct order_sort {
     const struct order *order; /* borrow: outlives it */
     struct arena_mark mark;    /* what is behind it is given up in the end */
     uint32_t *from;
     uint32_t *to;
-    uint32_t *rows;  /* the one of the two that stays */
+    uint32_t *rows;  /* the one of the two that stays, `from` in the end */
     size_t numbered; /* rows that have been put into `from` */
     size_t width;    /* of the runs that are merged */
     size_t begin;    /* of the pair of runs */
@@ -49,22 +53,37 @@ static void begin_pair(struct order_sort *sort, size_t begin)
     sort->right = least(begin + sort->width, sort->order->count);
 }
 
+/* After an odd number of passes rows are in the array that they were not in at first. */
+static bool passes_are_odd(size_t count)
+{
+    bool odd = false;
+    for (size_t width = 1; width < count; width *= 2) {
+        odd = !odd;
+    }
+    return odd;
+}
+
 struct order_sort *order_sort_begin(const struct order *order, struct arena *arena)
 {
     uint32_t *rows = arena_array_raw(arena, uint32_t, order->count);
     const struct arena_mark mark = arena_mark(arena);
     struct order_sort *sort = arena_new(arena, struct order_sort);
-    *sort =
-        (struct order_sort){.order = order, .mark = mark, .from = rows, .rows = rows, .width = 1};
-    sort->to = arena_array_raw(arena, uint32_t, order->count);
+    uint32_t *other = arena_array_raw(arena, uint32_t, order->count);
+    const bool odd = passes_are_odd(order->count);
+    *sort = (struct order_sort){.order = order,
+                                .mark = mark,
+                                .from = odd ? other : rows,
+                                .to = odd ? rows : other,
+                                .rows = rows,
+                                .width = 1};
     begin_pair(sort, 0);
     return sort;
 }
 
 static void number_rows(struct order_sort *sort, size_t *left)
 {
-    const size_t end = sort->numbered + least(sort->order->count - sort->numbered, *left);
-    progress_spend(left, (end - sort->numbered) / 4);
+    const size_t rest = sort->order->count - sort->numbered;
+    const size_t end = sort->numbered + progress_share(rest, NUMBERS_A_STEP, left);
     for (; sort->numbered < end; sort->numbered++) {
         sort->from[sort->numbered] = (uint32_t)sort->numbered;
     }
@@ -81,8 +100,7 @@ static bool merge_pair(struct order_sort *sort, size_t *allowance)
     size_t left = sort->left;
     size_t right = sort->right;
     size_t at = left + right - middle;
-    const size_t stop = at + least(end - at, *allowance);
-    progress_spend(allowance, stop - at);
+    const size_t stop = at + progress_share(end - at, 1, allowance);
     for (; at < stop; at++) {
         bool take_left =
             left < middle && (apart || right == end || !is_wrong(order, from[left], from[right]));
@@ -125,9 +143,7 @@ bool order_sort_some(struct order_sort *sort, size_t *left)
 uint32_t *order_sort_end(struct order_sort *sort, struct arena *arena)
 {
     uint32_t *rows = sort->rows;
-    if (sort->from != rows) {
-        memcpy(rows, sort->from, sort->order->count * sizeof *rows);
-    }
+    assert(sort->from == rows);
     arena_rewind(arena, sort->mark);
     return rows;
 }

@@ -112,7 +112,7 @@ static void reserve(struct top *top)
         return;
     }
     size_t capacity = top->capacity == 0 ? 16 : 2 * top->capacity;
-    void **items = arena_array(top->arena, void *, capacity);
+    void **items = arena_array_raw(top->arena, void *, capacity);
     if (top->heap.count > 0) {
         memcpy(items, top->heap.items, top->heap.count * sizeof *items);
     }
