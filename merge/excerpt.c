@@ -6,7 +6,8 @@
  */
 #include "merge/excerpt.h"
 
-#define MESSAGE_MIN ((size_t)64 << 10)
+#define MESSAGE_MIN  ((size_t)64 << 10)
+#define BYTES_A_STEP 64
 
 static size_t row_at(const struct excerpt *excerpt, size_t place)
 {
@@ -18,131 +19,204 @@ bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_byt
     return message_bytes >= MESSAGE_MIN && excerpt->count <= excerpt->view->row_count / part;
 }
 
-/* The rows of one key that are surely different records. */
-struct records {
-    const struct column *series; /* borrow: view */
-    const struct column *time;   /* borrow: view */
-    uint64_t last_series;
-    int64_t last_time;
-    uint64_t count;
-};
-
-static void add_row(struct records *records, size_t row, bool first)
+struct excerpt_count excerpt_count(const struct view *view, const struct order *order,
+                                   uint64_t wanted, size_t most)
 {
-    const uint64_t series = column_bits(records->series, row);
-    const int64_t time = column_int(records->time, row);
-    if (first || series > records->last_series ||
-        (series == records->last_series && time > records->last_time)) {
-        records->count++;
-        records->last_series = series;
-        records->last_time = time;
+    return (struct excerpt_count){
+        .order = order,
+        .wanted = wanted,
+        .most = most,
+        .series = view_role(view, COLUMN_SERIES),
+        .time = view_role(view, COLUMN_TIMESTAMP),
+    };
+}
+
+static void count_row(struct excerpt_count *count, size_t row, bool first)
+{
+    const uint64_t series = column_bits(count->series, row);
+    const int64_t time = column_int(count->time, row);
+    if (first || series > count->last_series ||
+        (series == count->last_series && time > count->last_time)) {
+        count->records++;
+        count->last_series = series;
+        count->last_time = time;
     }
 }
 
-size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted,
-                      size_t most)
+bool excerpt_count_some(struct excerpt_count *count, size_t *left)
 {
-    struct records records = {.series = view_role(view, COLUMN_SERIES),
-                              .time = view_role(view, COLUMN_TIMESTAMP)};
-    struct key keys[2]; /* of the row at this place and the one before, by turns */
-    size_t place = 0;
-    for (; place < order->count && place <= most; place++) {
-        const size_t row = order_row(order, place);
-        order_key(order, row, &keys[place % 2]);
-        const bool first = place == 0 || key_compare(&keys[0], &keys[1]) != 0;
-        if (first && records.count >= wanted) {
+    for (; count->place < count->order->count && count->place <= count->most; count->place++) {
+        const size_t row = order_row(count->order, count->place);
+        if (*left == 0) {
+            return false;
+        }
+        progress_spend(left, 1);
+        order_key(count->order, row, &count->keys[count->place % 2]);
+        const bool first = count->place == 0 || key_compare(&count->keys[0], &count->keys[1]) != 0;
+        if (first && count->records >= count->wanted) {
             break;
         }
-        add_row(&records, row, first);
+        count_row(count, row, first);
     }
-    return place;
+    return true;
 }
 
-static void copy_validity(const struct excerpt *excerpt, const struct column *from,
-                          struct column *to, size_t stored, struct arena *arena)
+static const struct column *from_of(const struct excerpt_copy *copy)
 {
+    return &copy->excerpt.view->columns[copy->column];
+}
+
+static struct column *to_of(const struct excerpt_copy *copy)
+{
+    return &copy->view.columns[copy->column];
+}
+
+/* Values of the column: one of a constant. */
+static size_t stored(const struct excerpt_copy *copy)
+{
+    return from_of(copy)->constant ? 1 : copy->excerpt.count;
+}
+
+static void go_to(struct excerpt_copy *copy, enum excerpt_part part)
+{
+    copy->part = part;
+    copy->done = 0;
+}
+
+static void end_column(struct excerpt_copy *copy)
+{
+    copy->column++;
+    go_to(copy, EXCERPT_HEAD);
+}
+
+static void begin_values(struct excerpt_copy *copy, struct arena *arena)
+{
+    if (column_is_number(from_of(copy))) {
+        copy->numbers = arena_array_raw(arena, uint64_t, stored(copy));
+        go_to(copy, EXCERPT_NUMBERS);
+    } else {
+        copy->starts = arena_array_raw(arena, uint32_t, stored(copy) + 1);
+        copy->starts[0] = 0;
+        go_to(copy, EXCERPT_STARTS);
+    }
+}
+
+static void begin_column(struct excerpt_copy *copy, struct arena *arena)
+{
+    const struct column *from = from_of(copy);
+    struct column *to = to_of(copy);
+    *to = *from;
+    to->name = arena_copy(arena, from->name);
+    to->family = arena_copy(arena, from->family);
     to->null_count = 0;
     to->validity = NULL;
     if (from->validity == NULL) {
+        begin_values(copy, arena);
         return;
     }
-    uint8_t *bits = arena_zalloc(arena, (stored + 7) / 8, 1);
-    for (size_t i = 0; i < stored; i++) {
-        if (column_is_null(from, row_at(excerpt, i))) {
+    copy->bits = arena_zalloc(arena, (stored(copy) + 7) / 8, 1);
+    go_to(copy, EXCERPT_BITS);
+}
+
+/* Where a share of the column's values ends. */
+static size_t share_end(const struct excerpt_copy *copy, size_t *left)
+{
+    return copy->done + progress_share(stored(copy) - copy->done, 1, left);
+}
+
+static void copy_bits(struct excerpt_copy *copy, struct arena *arena, size_t *left)
+{
+    struct column *to = to_of(copy);
+    for (const size_t end = share_end(copy, left); copy->done < end; copy->done++) {
+        const size_t i = copy->done;
+        if (column_is_null(from_of(copy), row_at(&copy->excerpt, i))) {
             to->null_count++;
         } else {
-            bits[i >> 3] |= (uint8_t)(1u << (i & 7));
+            copy->bits[i >> 3] |= (uint8_t)(1u << (i & 7));
         }
     }
-    to->validity = bits;
+    if (copy->done == stored(copy)) {
+        to->validity = copy->bits;
+        begin_values(copy, arena);
+    }
 }
 
-static void copy_numbers(const struct excerpt *excerpt, const struct column *from,
-                         struct column *to, size_t stored, struct arena *arena)
+static void copy_numbers(struct excerpt_copy *copy, size_t *left)
 {
-    uint64_t *values = arena_array_raw(arena, uint64_t, stored);
-    for (size_t i = 0; i < stored; i++) {
-        values[i] = column_bits(from, row_at(excerpt, i));
+    for (const size_t end = share_end(copy, left); copy->done < end; copy->done++) {
+        copy->numbers[copy->done] = column_bits(from_of(copy), row_at(&copy->excerpt, copy->done));
     }
-    to->values = (const uint8_t *)values;
+    if (copy->done == stored(copy)) {
+        to_of(copy)->values = (const uint8_t *)copy->numbers;
+        end_column(copy);
+    }
 }
 
-static void copy_texts(const struct excerpt *excerpt, const struct column *from, struct column *to,
-                       size_t stored, struct arena *arena)
+static void copy_starts(struct excerpt_copy *copy, struct arena *arena, size_t *left)
 {
-    uint32_t *starts = arena_array_raw(arena, uint32_t, stored + 1);
-    starts[0] = 0;
-    for (size_t i = 0; i < stored; i++) {
-        starts[i + 1] = starts[i] + (uint32_t)column_bytes(from, row_at(excerpt, i)).len;
+    uint32_t *starts = copy->starts;
+    for (const size_t end = share_end(copy, left); copy->done < end; copy->done++) {
+        const struct slice text = column_bytes(from_of(copy), row_at(&copy->excerpt, copy->done));
+        starts[copy->done + 1] = starts[copy->done] + (uint32_t)text.len;
     }
-    uint8_t *values = arena_alloc(arena, starts[stored] + ARENA_SPARE, 1);
-    for (size_t i = 0; i < stored; i++) {
-        const struct slice bytes = column_bytes(from, row_at(excerpt, i));
-        if (bytes.len > 0) {
-            memcpy(values + starts[i], bytes.ptr, bytes.len);
+    if (copy->done == stored(copy)) {
+        copy->texts = arena_alloc(arena, starts[copy->done] + ARENA_SPARE, 1);
+        memset(copy->texts + starts[copy->done], 0, ARENA_SPARE);
+        go_to(copy, EXCERPT_TEXTS);
+    }
+}
+
+static void copy_texts(struct excerpt_copy *copy, size_t *left)
+{
+    for (; copy->done < stored(copy) && *left > 0; copy->done++) {
+        const struct slice text = column_bytes(from_of(copy), row_at(&copy->excerpt, copy->done));
+        if (text.len > 0) {
+            memcpy(copy->texts + copy->starts[copy->done], text.ptr, text.len);
         }
+        progress_spend(left, 1 + text.len / BYTES_A_STEP);
     }
-    memset(values + starts[stored], 0, ARENA_SPARE);
-    to->starts = starts;
-    to->ends = starts + 1;
-    to->values = values;
-}
-
-static struct column copy_column(const struct excerpt *excerpt, const struct column *from,
-                                 struct arena *arena)
-{
-    struct column to = *from;
-    const size_t stored = from->constant ? 1 : excerpt->count;
-    to.name = arena_copy(arena, from->name);
-    to.family = arena_copy(arena, from->family);
-    copy_validity(excerpt, from, &to, stored, arena);
-    if (column_is_number(from)) {
-        copy_numbers(excerpt, from, &to, stored, arena);
-    } else {
-        copy_texts(excerpt, from, &to, stored, arena);
+    if (copy->done == stored(copy)) {
+        struct column *to = to_of(copy);
+        to->starts = copy->starts;
+        to->ends = copy->starts + 1;
+        to->values = copy->texts;
+        end_column(copy);
     }
-    return to;
 }
 
-struct view excerpt_begin(const struct excerpt *excerpt, struct arena *arena)
+static void step(struct excerpt_copy *copy, struct arena *arena, size_t *left)
 {
-    struct view view = *excerpt->view;
-    view.row_count = excerpt->count;
-    view.columns = arena_array(arena, struct column, view.column_count);
-    return view;
-}
-
-void excerpt_column(const struct excerpt *excerpt, struct view *copy, size_t column,
-                    struct arena *arena)
-{
-    copy->columns[column] = copy_column(excerpt, &excerpt->view->columns[column], arena);
-}
-
-struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena)
-{
-    struct view view = excerpt_begin(excerpt, arena);
-    for (size_t i = 0; i < view.column_count; i++) {
-        excerpt_column(excerpt, &view, i, arena);
+    switch (copy->part) {
+    case EXCERPT_HEAD:
+        progress_spend(left, 1);
+        begin_column(copy, arena);
+        break;
+    case EXCERPT_BITS:
+        copy_bits(copy, arena, left);
+        break;
+    case EXCERPT_NUMBERS:
+        copy_numbers(copy, left);
+        break;
+    case EXCERPT_STARTS:
+        copy_starts(copy, arena, left);
+        break;
+    case EXCERPT_TEXTS:
+        copy_texts(copy, left);
+        break;
     }
-    return view;
+}
+
+void excerpt_begin(struct excerpt_copy *copy, const struct excerpt *excerpt, struct arena *arena)
+{
+    *copy = (struct excerpt_copy){.excerpt = *excerpt, .view = *excerpt->view};
+    copy->view.row_count = excerpt->count;
+    copy->view.columns = arena_array(arena, struct column, copy->view.column_count);
+}
+
+bool excerpt_some(struct excerpt_copy *copy, struct arena *arena, size_t *left)
+{
+    while (copy->column<copy->view.column_count && * left> 0) {
+        step(copy, arena, left);
+    }
+    return copy->column == copy->view.column_count;
 }

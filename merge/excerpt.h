@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "frame/progress.h"
 #include "merge/arena.h"
 #include "merge/order.h"
 
@@ -25,14 +26,48 @@ bool excerpt_pays(const struct excerpt *excerpt, size_t part, size_t message_byt
 
 /* How many rows from the first place on can be among the first `wanted` rows of a merge of this
  * frame with others: `wanted` different records, and the rest of the last one's key. When they are
- * more than `most`, it says so by any number above that. */
-size_t excerpt_needed(const struct view *view, const struct order *order, uint64_t wanted,
-                      size_t most);
+ * more than `most`, it says so by any number above that. Counted in shares. */
+struct excerpt_count {
+    const struct order *order; /* borrow */
+    uint64_t wanted;
+    size_t most;
+    const struct column *series; /* borrow: view */
+    const struct column *time;   /* borrow: view */
+    size_t place;                /* rows that have been looked at; in the end the number */
+    struct key keys[2];          /* of the row at this place and the one before, by turns */
+    uint64_t records;            /* that are surely different */
+    uint64_t last_series;
+    int64_t last_time;
+};
 
-/* A view of these rows alone, in merge order; all of it lies in the region, which is given one
- * column after the other. */
-struct view excerpt_begin(const struct excerpt *excerpt, struct arena *arena);
-void excerpt_column(const struct excerpt *excerpt, struct view *copy, size_t column,
-                    struct arena *arena);
-/* All at once. */
-struct view excerpt_copy(const struct excerpt *excerpt, struct arena *arena);
+struct excerpt_count excerpt_count(const struct view *view, const struct order *order,
+                                   uint64_t wanted, size_t most);
+/* True: place is the number. */
+bool excerpt_count_some(struct excerpt_count *count, size_t *left);
+
+/* What is being copied of a column. */
+enum excerpt_part {
+    EXCERPT_HEAD,
+    EXCERPT_BITS,    /* which values are null */
+    EXCERPT_NUMBERS, /* the values */
+    EXCERPT_STARTS,  /* or where texts begin, */
+    EXCERPT_TEXTS,   /* and these */
+};
+
+/* A view of these rows alone, in merge order, in the making. */
+struct excerpt_copy {
+    struct excerpt excerpt;
+    struct view view; /* in the region, with all that it shows */
+    size_t column;    /* the one that is being copied */
+    enum excerpt_part part;
+    size_t done; /* values of it */
+    uint8_t *bits;
+    uint64_t *numbers;
+    uint32_t *starts;
+    uint8_t *texts;
+};
+
+/* The excerpt, and what it refers to, stays as it is until the copy is done. */
+void excerpt_begin(struct excerpt_copy *copy, const struct excerpt *excerpt, struct arena *arena);
+/* True: the view is whole. */
+bool excerpt_some(struct excerpt_copy *copy, struct arena *arena, size_t *left);

@@ -84,29 +84,17 @@ static enum progress fold(struct feed *feed, size_t *left, struct error *err)
     return feed_fits(feed, err) ? go_to(feed, FEED_NONE) : PROGRESS_FAILED;
 }
 
-/* The answer can have few of the frame's rows: they are copied, and what was made of the frame is
- * given up with it. */
-static bool has_few(struct feed *feed)
+/* The frame's rows are merged where they lie. */
+static enum progress keep_all(struct feed *feed)
 {
-    const struct source *source = feed->source;
-    const uint64_t wanted = rows_wanted(feed->plan);
-    feed->few = (struct excerpt){&source->view, &source->order, 0, 0};
-    if (wanted >= source->view.row_count) {
-        return false;
-    }
-    feed->few.count =
-        excerpt_needed(&source->view, &source->order, wanted, source->view.row_count / FEW);
-    return excerpt_pays(&feed->few, FEW, msg_capacity(feed->msg));
-}
-
-static void begin_copy(struct feed *feed, struct arena *arena)
-{
-    feed->copy = excerpt_begin(&feed->few, arena);
-    feed->copied = 0;
+    source_stand(feed->source);
+    source_pin(feed->source, feed->msg, feed->arena->charge);
+    return go_to(feed, FEED_NONE);
 }
 
 static enum progress order(struct feed *feed, size_t *left, struct error *err)
 {
+    const struct source *source = feed->source;
     enum progress progress = source_some(feed->source, feed->arena, left, err);
     if (progress != PROGRESS_DONE) {
         return progress;
@@ -114,42 +102,49 @@ static enum progress order(struct feed *feed, size_t *left, struct error *err)
     if (!feed_fits(feed, err)) {
         return PROGRESS_FAILED;
     }
-    if (has_few(feed)) {
-        begin_copy(feed, feed->scratch);
-        return go_to(feed, FEED_EXCERPT);
+    const uint64_t wanted = rows_wanted(feed->plan);
+    if (wanted >= source->view.row_count) {
+        return keep_all(feed);
     }
-    source_stand(feed->source);
-    source_pin(feed->source, feed->msg, feed->arena->charge);
-    return go_to(feed, FEED_NONE);
+    feed->needed =
+        excerpt_count(&source->view, &source->order, wanted, source->view.row_count / FEW);
+    return go_to(feed, FEED_COUNT);
 }
 
-static bool copy_some(struct feed *feed, struct arena *arena, size_t *left)
+/* The answer can have few of the frame's rows: they are copied, and what was made of the frame is
+ * given up with it. */
+static enum progress count(struct feed *feed, size_t *left)
 {
-    for (; feed->copied<feed->copy.column_count && * left> 0; feed->copied++) {
-        excerpt_column(&feed->few, &feed->copy, feed->copied, arena);
-        progress_spend(left, 1 + feed->few.count);
+    const struct source *source = feed->source;
+    if (!excerpt_count_some(&feed->needed, left)) {
+        return PROGRESS_MORE;
     }
-    return feed->copied == feed->copy.column_count;
+    feed->few = (struct excerpt){&source->view, &source->order, 0, feed->needed.place};
+    if (!excerpt_pays(&feed->few, FEW, msg_capacity(feed->msg))) {
+        return keep_all(feed);
+    }
+    excerpt_begin(&feed->copy, &feed->few, feed->scratch);
+    return go_to(feed, FEED_EXCERPT);
 }
 
 static enum progress excerpt(struct feed *feed, size_t *left)
 {
-    if (!copy_some(feed, feed->scratch, left)) {
+    if (!excerpt_some(&feed->copy, feed->scratch, left)) {
         return PROGRESS_MORE;
     }
-    feed->source->view = feed->copy;
+    feed->source->view = feed->copy.view;
     feed->source->order = (struct order){.count = feed->few.count};
     arena_rewind(feed->arena, feed->mark);
-    begin_copy(feed, feed->arena);
+    excerpt_begin(&feed->copy, &feed->few, feed->arena);
     return go_to(feed, FEED_KEEP);
 }
 
 static enum progress keep(struct feed *feed, size_t *left, struct error *err)
 {
-    if (!copy_some(feed, feed->arena, left)) {
+    if (!excerpt_some(&feed->copy, feed->arena, left)) {
         return PROGRESS_MORE;
     }
-    feed->source->view = feed->copy;
+    feed->source->view = feed->copy.view;
     return source_begin(feed->source, feed->scan, err) ? go_to(feed, FEED_REORDER)
                                                        : PROGRESS_FAILED;
 }
@@ -173,6 +168,8 @@ static enum progress step(struct feed *feed, size_t *left, struct error *err)
         return fold(feed, left, err);
     case FEED_ORDER:
         return order(feed, left, err);
+    case FEED_COUNT:
+        return count(feed, left);
     case FEED_EXCERPT:
         return excerpt(feed, left);
     case FEED_KEEP:

@@ -20,7 +20,8 @@ enum feed_step {
     FEED_DECODE,  /* frame → view */
     FEED_FOLD,    /* partials: its rows */
     FEED_ORDER,   /* rows: their order */
-    FEED_EXCERPT, /* the rows that can be needed → scratch region, column by column */
+    FEED_COUNT,   /* how many of them the answer can have */
+    FEED_EXCERPT, /* these, if they are few → scratch region */
     FEED_KEEP,    /* and from there → region, which has lost all that was made of the frame */
     FEED_REORDER, /* the order of these */
 };
@@ -43,9 +44,9 @@ struct feed {
     struct decode decode;
     size_t rows;            /* of the frame, when it is in */
     struct arena_mark mark; /* where the region ended before anything was made of the frame */
+    struct excerpt_count needed;
     struct excerpt few;
-    struct view copy;
-    size_t copied; /* columns */
+    struct excerpt_copy copy;
 };
 
 /* The fields above `step` are set. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "merge/lineup.h"
 
-#include "merge/excerpt.h"
-
 #include <stdlib.h>
 
 #define LONE 64 /* one row in so many is left: worth a copy */
@@ -90,22 +88,56 @@ static struct excerpt rest_of(const struct source *source)
                             source->view.row_count - source->next};
 }
 
-struct source *lineup_lone(const struct lineup *lineup)
+static bool is_lone(const struct source *source)
 {
-    for (size_t i = 0; i < lineup->count; i++) {
-        struct source *source = lineup->sources[i];
-        const struct excerpt rest = rest_of(source);
-        if (source->msg != NULL && excerpt_pays(&rest, LONE, msg_capacity(source->msg))) {
-            return source;
-        }
-    }
-    return NULL;
+    const struct excerpt rest = rest_of(source);
+    return source->msg != NULL && excerpt_pays(&rest, LONE, msg_capacity(source->msg));
 }
 
-bool lineup_keep(struct lineup *lineup, struct source *source, struct error *err)
+void lineup_find_lone(struct lineup *lineup)
 {
-    return source_excerpt(source, rest_of(source).count, lineup->scan, lineup->arena, err) &&
-           bind(lineup, source, err);
+    for (size_t i = 0; lineup->lone == NULL && i < lineup->count; i++) {
+        if (is_lone(lineup->sources[i])) {
+            lineup->lone = lineup->sources[i];
+            lineup->rest = rest_of(lineup->lone);
+            lineup->copied = false;
+            excerpt_begin(&lineup->copy, &lineup->rest, lineup->arena);
+        }
+    }
+}
+
+static bool end_copy(struct lineup *lineup, struct error *err)
+{
+    lineup->copied = true;
+    lineup->lone->view = lineup->copy.view;
+    lineup->lone->next = 0;
+    return source_begin(lineup->lone, lineup->scan, err);
+}
+
+/* What is bound to the message is bound to the copies. */
+static bool end_lone(struct lineup *lineup, struct error *err)
+{
+    struct source *source = lineup->lone;
+    lineup->lone = NULL;
+    source_stand(source);
+    return bind(lineup, source, err);
+}
+
+enum progress lineup_keep_lone(struct lineup *lineup, size_t *left, struct error *err)
+{
+    if (!lineup->copied) {
+        if (!excerpt_some(&lineup->copy, lineup->arena, left)) {
+            return PROGRESS_MORE;
+        }
+        if (!end_copy(lineup, err)) {
+            return PROGRESS_FAILED;
+        }
+    }
+    const enum progress progress = source_some(lineup->lone, lineup->arena, left, err);
+    if (progress != PROGRESS_DONE) {
+        return progress;
+    }
+    return end_lone(lineup, err) ? PROGRESS_DONE : PROGRESS_FAILED;
 }
 
 void lineup_unpin(struct lineup *lineup)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "merge/excerpt.h"
 #include "merge/heap.h"
 #include "merge/source.h"
 
@@ -17,6 +18,11 @@ struct lineup {
     size_t capacity;
     struct source **sources; /* borrow: region; after begin in order */
     struct heap heap;        /* of those that have rows left */
+
+    struct source *lone; /* the one whose last rows are being copied; NULL: none */
+    struct excerpt rest; /* these */
+    struct excerpt_copy copy;
+    bool copied; /* they are being put in order */
 };
 
 void lineup_init(struct lineup *lineup, const struct plan *plan, const struct plan *scan,
@@ -45,10 +51,12 @@ static inline bool lineup_advance(struct lineup *lineup, size_t count)
     return false;
 }
 
-/* A source of which so few rows are left that a copy costs less than its message; NULL: none. */
-struct source *lineup_lone(const struct lineup *lineup);
-/* Goes on with copies of them; its message may go. */
-bool lineup_keep(struct lineup *lineup, struct source *source, struct error *err) MUST_CHECK;
+/* Looks for a source of which so few rows are left that a copy costs less than its message, and
+ * begins to copy them: `lone` tells. */
+void lineup_find_lone(struct lineup *lineup);
+/* Copies, in shares; no source moves meanwhile. DONE: it goes on with the copies, and its message
+ * may go. */
+enum progress lineup_keep_lone(struct lineup *lineup, size_t *left, struct error *err) MUST_CHECK;
 /* Drops all pins. */
 void lineup_unpin(struct lineup *lineup);
 /* Says which frame an error is about; returns false. */

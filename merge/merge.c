@@ -189,17 +189,23 @@ static void release_drained(struct merge *merge)
 }
 
 /* Lone survivors hold no message: one source in a turn, between two windows. */
-static bool tidy(struct merge *merge, struct error *err)
+static void tidy(struct merge *merge)
 {
-    struct source *source = lineup_lone(&merge->lineup);
     merge->tidied = true;
-    if (source != NULL) {
-        if (!lineup_keep(&merge->lineup, source, err)) {
-            return false;
-        }
+    lineup_find_lone(&merge->lineup);
+}
+
+static enum stage_state keep_lone(struct merge *merge, size_t most, size_t *work_out,
+                                  struct error *err)
+{
+    struct source *source = merge->lineup.lone;
+    size_t left = most;
+    const enum progress progress = lineup_keep_lone(&merge->lineup, &left, err);
+    *work_out = 1 + most - left;
+    if (progress == PROGRESS_DONE) {
         unpin(merge, source);
     }
-    return true;
+    return progress == PROGRESS_FAILED ? STAGE_FAILED : STAGE_MORE;
 }
 
 /* A row of this source was given. If it was the last that the window had, the message may go; and
@@ -258,8 +264,13 @@ static enum stage_state step(struct merge *merge, size_t most, size_t *work_out,
             return STAGE_FAILED;
         }
         leave(merge, row.source);
-        const bool between = merge->window.count == 0 && !merge->tidied;
-        return !between || tidy(merge, err) ? STAGE_MORE : STAGE_FAILED;
+        if (merge->window.count == 0 && !merge->tidied) {
+            tidy(merge);
+        }
+        return STAGE_MORE;
+    }
+    if (merge->lineup.lone != NULL) {
+        return keep_lone(merge, most, work_out, err);
     }
     if (lineup_top(&merge->lineup) == NULL) {
         return merge->expects ? STAGE_DONE : pipeline_drain(&merge->pipeline, err);

@@ -2,8 +2,6 @@
 /* Binding a frame's columns to the layout, and walking its rows in merge order. */
 #include "merge/source.h"
 
-#include "merge/excerpt.h"
-
 static const struct column *metadata(const struct view *view, enum column_role role)
 {
     const struct column *column = view_role(view, role);
@@ -73,16 +71,6 @@ void source_advance(struct source *source, size_t count)
 {
     source->next += count;
     source_stand(source);
-}
-
-bool source_excerpt(struct source *source, size_t count, const struct plan *plan,
-                    struct arena *arena, struct error *err)
-{
-    const struct excerpt excerpt = {&source->view, &source->order, source->next, count};
-    const struct view view = excerpt_copy(&excerpt, arena);
-    source->view = view;
-    source->next = 0;
-    return source_open(source, plan, arena, err);
 }
 
 void source_pin(struct source *source, struct msg *msg, struct charge *charge)

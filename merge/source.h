@@ -55,11 +55,6 @@ void source_stand(struct source *source);
 void source_pin(struct source *source, struct msg *msg, struct charge *charge);
 void source_unpin(struct source *source, struct charge *charge);
 
-/* Goes on with a copy of the next `count` rows in the region, as if there were no others. The
- * message may go then; a source that was bound is bound again. */
-bool source_excerpt(struct source *source, size_t count, const struct plan *plan,
-                    struct arena *arena, struct error *err) MUST_CHECK;
-
 /* The layout that this frame alone gives: its tags, then its fields, in their order. */
 struct layout *source_layout(const struct source *source, const struct plan *plan,
                              struct arena *arena);

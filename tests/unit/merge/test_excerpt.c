@@ -8,6 +8,7 @@
 #include "merge/excerpt.h"
 #include "merge/merge.h"
 #include "tests/support/frame_builder.h"
+#include "tests/support/frame_random.h"
 #include "tests/unit/frame/unit.h"
 
 #include <malloc.h>
@@ -342,11 +343,112 @@ START_TEST(spare_capacity_is_charged)
 }
 END_TEST
 
+/* Rows of the frame in an order of its own, from some place on. */
+static void same_cells(const struct excerpt *excerpt, const struct view *copy)
+{
+    ck_assert_uint_eq(copy->row_count, excerpt->count);
+    for (size_t i = 0; i < copy->column_count * excerpt->count; i++) {
+        const struct column *from = &excerpt->view->columns[i / excerpt->count];
+        const struct column *to = &copy->columns[i / excerpt->count];
+        const size_t place = i % excerpt->count;
+        const size_t row = order_row(excerpt->order, excerpt->first + place);
+        ck_assert_int_eq(column_is_null(from, row), column_is_null(to, place));
+        if (column_is_number(from)) {
+            ck_assert_uint_eq(column_bits(from, row), column_bits(to, place));
+        } else {
+            ck_assert(slice_equal(column_bytes(from, row), column_bytes(to, place)));
+        }
+    }
+}
+
+/* A call does no more than it is allowed to, whatever it is at. */
+static void copy_in_shares(const struct excerpt *excerpt, struct arena *arena, uint64_t *seed)
+{
+    struct excerpt_copy copy;
+    excerpt_begin(&copy, excerpt, arena);
+    for (bool whole = false; !whole;) {
+        const struct excerpt_copy before = copy;
+        const size_t allowed = 1 + random_below(seed, 30);
+        size_t left = allowed;
+        whole = excerpt_some(&copy, arena, &left);
+        ck_assert_uint_le(copy.column - before.column, allowed);
+        const bool same = copy.column == before.column && copy.part == before.part;
+        ck_assert_uint_le(copy.done - (same ? before.done : 0), allowed);
+    }
+    same_cells(excerpt, &copy.view);
+}
+
+START_TEST(copies_are_made_in_shares)
+{
+    uint64_t seed = 17;
+    for (size_t round = 0; round < 300; round++) {
+        struct arena arena;
+        struct view view;
+        size_t len;
+        arena_init(&arena, SIZE_MAX, NULL, NULL);
+        struct frame_builder *builder = frame_random(&seed, 500);
+        uint8_t *bytes = frame_builder_encode(builder, 3 + round % 2, &len);
+        struct msg *msg = msg_copy_of(slice_of(bytes, len), NULL);
+        const struct room room = arena_room(&arena);
+        ck_assert(decode_view(msg_bytes(msg), DECODE_V3 | DECODE_V4, &room, &view, NULL));
+        struct order order = {.count = view.row_count};
+        order.rows = arena_array(&arena, uint32_t, order.count);
+        for (size_t row = 0; row < order.count; row++) { /* 7919 is prime */
+            order.rows[row] = (uint32_t)(row * 7919 % order.count);
+        }
+        const size_t first = random_below(&seed, order.count + 1);
+        const struct excerpt excerpt = {&view, &order, first,
+                                        random_below(&seed, order.count - first + 1)};
+        if (excerpt.count > 0) {
+            copy_in_shares(&excerpt, &arena, &seed);
+        }
+        msg_release(&msg);
+        free(bytes);
+        frame_builder_free(&builder);
+        arena_fini(&arena);
+    }
+}
+END_TEST
+
+/* As often as a whole count would, and it says the same. */
+START_TEST(records_are_counted_in_shares)
+{
+    uint64_t seed = 5;
+    for (unsigned round = 0; round < 60; round++) {
+        struct arena arena;
+        struct view view;
+        arena_init(&arena, SIZE_MAX, NULL, NULL);
+        const struct kind kind = {.seed = round, .times = 1 + round, .series = 9, .sorted = true};
+        struct msg *msg = make(&kind, 3 + round % 2, NULL);
+        const struct room room = arena_room(&arena);
+        ck_assert(decode_view(msg_bytes(msg), DECODE_V3 | DECODE_V4, &room, &view, NULL));
+        struct order order = {.column = view_role(&view, COLUMN_TIMESTAMP), .count = ROWS};
+        ck_assert(order_make(&order, &arena, NULL));
+        const size_t wanted = random_below(&seed, ROWS);
+        struct excerpt_count whole = excerpt_count(&view, &order, wanted, ROWS / 2);
+        struct excerpt_count shares = whole;
+        size_t all = PROGRESS_ALL;
+        ck_assert(excerpt_count_some(&whole, &all));
+        for (bool done = false; !done;) {
+            const size_t before = shares.place;
+            size_t left = 10;
+            done = excerpt_count_some(&shares, &left);
+            ck_assert_uint_le(shares.place - before, 10);
+        }
+        ck_assert_uint_eq(whole.place, shares.place);
+        msg_release(&msg);
+        arena_fini(&arena);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("excerpt");
     TCase *tcase = tcase_create("excerpt");
     tcase_add_test(tcase, an_excerpt_gives_the_same_answer);
+    tcase_add_test(tcase, copies_are_made_in_shares);
+    tcase_add_test(tcase, records_are_counted_in_shares);
     tcase_add_test(tcase, few_rows_and_a_constant_hold_no_message);
     tcase_add_test(tcase, lone_survivors_hold_no_message);
     tcase_add_test(tcase, rows_on_their_way_into_groups_are_not_lost);
