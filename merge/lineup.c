@@ -68,17 +68,21 @@ void lineup_sort(struct lineup *lineup)
     }
 }
 
-bool lineup_begin(struct lineup *lineup, const struct layout *layout, struct error *err)
+void lineup_begin(struct lineup *lineup, const struct layout *layout)
 {
     lineup->layout = layout;
     lineup->heap = (struct heap){.less = first_by_key, .owner = lineup};
     lineup->heap.items = arena_array(lineup->arena, void *, lineup->count);
-    for (size_t i = 0; i < lineup->count; i++) {
-        if (!bind(lineup, lineup->sources[i], err)) {
-            return false;
-        }
-        heap_push(&lineup->heap, lineup->sources[i]);
+}
+
+bool lineup_bind_next(struct lineup *lineup, struct error *err)
+{
+    struct source *source = lineup->sources[lineup->bound];
+    if (!bind(lineup, source, err)) {
+        return false;
     }
+    lineup->bound++;
+    heap_push(&lineup->heap, source);
     return true;
 }
 

@@ -17,6 +17,7 @@ struct lineup {
     size_t count;
     size_t capacity;
     struct source **sources; /* borrow: region; after begin in order */
+    size_t bound;            /* sources that know where their columns are, and are on the heap */
     struct heap heap;        /* of those that have rows left */
 
     struct source *lone; /* the one whose last rows are being copied; NULL: none */
@@ -28,10 +29,15 @@ struct lineup {
 void lineup_init(struct lineup *lineup, const struct plan *plan, const struct plan *scan,
                  struct arena *arena);
 void lineup_add(struct lineup *lineup, struct source *source);
-/* After the last add: puts them in order, and binds them to the layout of the rows. DATA_LOSS when
- * a frame does not fit. */
+/* After the last add: puts them in order. */
 void lineup_sort(struct lineup *lineup);
-bool lineup_begin(struct lineup *lineup, const struct layout *layout, struct error *err) MUST_CHECK;
+void lineup_begin(struct lineup *lineup, const struct layout *layout);
+static inline bool lineup_is_bound(const struct lineup *lineup)
+{
+    return lineup->bound == lineup->count;
+}
+/* Binds the next one to the layout of the rows. DATA_LOSS when its frame does not fit. */
+bool lineup_bind_next(struct lineup *lineup, struct error *err) MUST_CHECK;
 
 static inline struct source *lineup_top(const struct lineup *lineup)
 {

@@ -23,6 +23,7 @@
 #include <assert.h>
 
 #define NODE_GROUPS 65536 /* of a frame of partials, at most */
+#define BIND_STEPS  64    /* what binding a source costs */
 
 struct merge {
     const struct plan *plan; /* borrow: outlives the merge */
@@ -146,7 +147,11 @@ static bool begin(struct merge *merge, struct sink *sink, struct error *err)
 {
     merge->begun = true;
     lineup_sort(&merge->lineup);
-    return begin_stages(merge, sink, err) && lineup_begin(&merge->lineup, merge->layout, err);
+    if (!begin_stages(merge, sink, err)) {
+        return false;
+    }
+    lineup_begin(&merge->lineup, merge->layout);
+    return true;
 }
 
 /* Moves rows of the first key to the window, or looks for copies among those that are there: `most`
@@ -268,6 +273,10 @@ static enum stage_state step(struct merge *merge, size_t most, size_t *work_out,
             tidy(merge);
         }
         return STAGE_MORE;
+    }
+    if (!lineup_is_bound(&merge->lineup)) {
+        *work_out = BIND_STEPS;
+        return lineup_bind_next(&merge->lineup, err) ? STAGE_MORE : STAGE_FAILED;
     }
     if (merge->lineup.lone != NULL) {
         return keep_lone(merge, most, work_out, err);
