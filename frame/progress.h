@@ -3,6 +3,11 @@
  * Work that takes long is done in shares, so that its caller's loop can turn: a function is given
  * an allowance of steps, spends them, and says MORE when none is left. A step is what a cell or a
  * row costs, some ten nanoseconds; a function may go over the allowance by little.
+ *
+ * What is still done in one go is bounded: a row with all its bytes, of which nodes take no more
+ * than a message has room for; the columns of a frame (16,384) and the fields of the messages
+ * around it (524,288); a part of a hash table (4,096 slots); a list of pointers that doubles. What
+ * is large is freed by turns (spent.h).
  */
 #pragma once
 
