@@ -15,7 +15,8 @@
 
 #define NS_PER_SECOND 1000000000
 
-/* An encoded field, key and length included, waiting for its message to close. */
+/* Encoded bytes: what stands before a span's children, what stands behind them, or a node's span.
+ * They are written where they stand in the list, once, at the end. */
 struct piece {
     struct piece *next; /* borrow: region */
     struct slice bytes; /* borrow: region */
@@ -23,9 +24,8 @@ struct piece {
 
 struct pieces {
     struct piece *first;
-    struct piece **tail;
-    size_t len;
-    size_t count;
+    struct piece **tail; /* NULL: it is empty */
+    size_t len;          /* bytes */
 };
 
 struct trace {
@@ -44,6 +44,7 @@ struct trace_span {
     struct slice message;
     struct pieces tags;
     struct pieces children;
+    size_t child_count;
     size_t ignored; /* children beyond the limit */
 };
 
@@ -57,16 +58,32 @@ static struct piece *pieces_add(struct pieces *pieces, struct arena *arena, stru
     *pieces->tail = piece;
     pieces->tail = &piece->next;
     pieces->len += bytes.len;
-    pieces->count++;
     return piece;
 }
 
-static uint8_t *pieces_write(uint8_t *at, const struct pieces *pieces)
+/* Behind those that are there. */
+static void pieces_join(struct pieces *pieces, const struct pieces *more)
 {
-    for (const struct piece *piece = pieces->first; piece != NULL; piece = piece->next) {
-        at = pbw_copy(at, piece->bytes);
+    if (more->first == NULL) {
+        return;
     }
-    return at;
+    if (pieces->tail == NULL) {
+        pieces->tail = &pieces->first;
+    }
+    *pieces->tail = more->first;
+    pieces->tail = more->tail;
+    pieces->len += more->len;
+}
+
+/* Into `pieces`, behind one of them. */
+static void pieces_insert(struct pieces *pieces, struct piece *place, const struct pieces *more)
+{
+    if (pieces->tail == &place->next) {
+        pieces->tail = more->tail;
+    }
+    *more->tail = place->next;
+    place->next = more->first;
+    pieces->len += more->len;
 }
 
 /* A varint field; nothing when it is 0, as proto3 has it. */
@@ -120,15 +137,40 @@ struct trace *trace_open(struct arena *arena, int64_t now)
     return trace;
 }
 
+static struct pieces *siblings_of(struct trace *trace, struct trace_span *parent)
+{
+    return parent == NULL ? &trace->spans : &parent->children;
+}
+
 /* A place among the parent's children, or NULL when it has too many. */
 static struct piece *take_place(struct trace *trace, struct trace_span *parent)
 {
-    struct pieces *siblings = parent == NULL ? &trace->spans : &parent->children;
-    if (parent != NULL && siblings->count >= TRACE_MAX_CHILDREN) {
+    if (parent != NULL && parent->child_count >= TRACE_MAX_CHILDREN) {
         parent->ignored++;
         return NULL;
     }
-    return pieces_add(siblings, trace->arena, slice_of(NULL, 0));
+    if (parent != NULL) {
+        parent->child_count++;
+    }
+    return pieces_add(siblings_of(trace, parent), trace->arena, slice_of(NULL, 0));
+}
+
+/* What stands at a place: bytes, and pieces behind them. */
+static void fill_place(struct trace *trace, struct trace_span *parent, struct piece *place,
+                       struct slice bytes, const struct pieces *behind)
+{
+    struct pieces *siblings = siblings_of(trace, parent);
+    place->bytes = bytes;
+    siblings->len += bytes.len;
+    pieces_insert(siblings, place, behind);
+}
+
+/* The key and the length of a field. */
+static struct slice field_head(struct arena *arena, uint32_t number, size_t len)
+{
+    uint8_t *start = arena_alloc(arena, pbw_key_size(number) + pbw_varint_size(len), 1);
+    const uint8_t *end = pbw_varint(pbw_key(start, number, PBW_BYTES), len);
+    return slice_of(start, (size_t)(end - start));
 }
 
 /* A text that was cut may end within a character, and one of a node may hold anything: clients
@@ -235,12 +277,12 @@ static void attach_span(struct trace_span *span, struct slice child)
         span->ignored++;
         return;
     }
-    struct piece *place = take_place(span->trace, span);
+    struct trace *trace = span->trace;
+    struct piece *place = take_place(trace, span);
     if (place != NULL) {
-        uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(6, child.len), 1);
-        uint8_t *end = pbw_bytes(start, 6, child);
-        place->bytes = slice_of(start, (size_t)(end - start));
-        span->children.len += place->bytes.len;
+        struct pieces whole = {.first = NULL};
+        pieces_add(&whole, trace->arena, child);
+        fill_place(trace, span, place, field_head(trace->arena, 6, child.len), &whole);
     }
     if (is_failed_span(child)) {
         trace_fail(span, "sub span error");
@@ -268,22 +310,34 @@ void trace_ignore(struct trace_span *span, size_t children)
     }
 }
 
-static size_t span_size(const struct trace_span *span, int64_t now)
+/* Its key, its length, and what stands before the tags; `more` bytes follow. */
+static struct slice span_head(const struct trace_span *span, int64_t now, size_t more)
 {
-    return pbw_bytes_size(1, time_size(span->began)) + pbw_bytes_size(2, time_size(now)) +
-           varint_size(3, span->failed) + span->tags.len + pbw_bytes_size(5, span->message.len) +
-           span->children.len + varint_size(7, (uint64_t)(now - span->began));
+    const uint32_t number = span->parent == NULL ? 2 : 6; /* Trace.spans, Span.children */
+    const size_t len = pbw_bytes_size(1, time_size(span->began)) +
+                       pbw_bytes_size(2, time_size(now)) + varint_size(3, span->failed);
+    const size_t size = pbw_bytes_size(number, len + more) - more;
+    uint8_t *start = arena_alloc(span->trace->arena, size, 1);
+    uint8_t *at = pbw_varint(pbw_key(start, number, PBW_BYTES), len + more);
+    at = time_write(time_write(at, 1, span->began), 2, now);
+    at = varint_write(at, 3, span->failed);
+    assert((size_t)(at - start) == size);
+    return slice_of(start, size);
 }
 
-static uint8_t *span_write(uint8_t *at, const struct trace_span *span, int64_t now)
+static struct slice span_message(const struct trace_span *span)
 {
-    at = time_write(at, 1, span->began);
-    at = time_write(at, 2, now);
-    at = varint_write(at, 3, span->failed);
-    at = pieces_write(at, &span->tags);
-    at = pbw_bytes(at, 5, span->message);
-    at = pieces_write(at, &span->children);
-    return varint_write(at, 7, (uint64_t)(now - span->began));
+    const size_t len = pbw_bytes_size(5, span->message.len);
+    uint8_t *start = arena_alloc(span->trace->arena, len, 1);
+    pbw_bytes(start, 5, span->message);
+    return slice_of(start, len);
+}
+
+static struct slice span_duration(const struct trace_span *span, int64_t now)
+{
+    const uint64_t took = (uint64_t)(now - span->began);
+    uint8_t *start = arena_alloc(span->trace->arena, varint_size(7, took) + 1, 1);
+    return slice_of(start, (size_t)(varint_write(start, 7, took) - start));
 }
 
 void trace_end(struct trace_span *span, int64_t now)
@@ -297,34 +351,24 @@ void trace_end(struct trace_span *span, int64_t now)
     if (span->place == NULL) {
         return;
     }
-    uint32_t number = span->parent == NULL ? 2 : 6; /* Trace.spans, Span.children */
-    size_t len = span_size(span, now);
-    uint8_t *start = arena_alloc(span->trace->arena, pbw_bytes_size(number, len), 1);
-    uint8_t *at = span_write(pbw_varint(pbw_key(start, number, PBW_BYTES), len), span, now);
-    assert((size_t)(at - start) == pbw_bytes_size(number, len));
-    span->place->bytes = slice_of(start, (size_t)(at - start));
-    struct pieces *siblings = span->parent == NULL ? &span->trace->spans : &span->parent->children;
-    siblings->len += span->place->bytes.len;
-}
-
-struct slice trace_encode(struct trace *trace)
-{
-    if (trace == NULL) {
-        return slice_of(NULL, 0);
-    }
-    size_t len =
-        pbw_bytes_size(1, trace->id.len) + trace->spans.len + varint_size(3, trace->failed);
-    uint8_t *start = arena_alloc(trace->arena, len, 1);
-    uint8_t *at = pbw_bytes(start, 1, trace->id);
-    at = varint_write(pieces_write(at, &trace->spans), 3, trace->failed);
-    assert((size_t)(at - start) == len);
-    return slice_of(start, len);
+    struct arena *arena = span->trace->arena;
+    struct pieces rest = span->tags;
+    pieces_add(&rest, arena, span_message(span));
+    pieces_join(&rest, &span->children);
+    pieces_add(&rest, arena, span_duration(span, now));
+    fill_place(span->trace, span->parent, span->place, span_head(span, now, rest.len), &rest);
 }
 
 void trace_put(struct trace *trace, struct chain *response)
 {
-    struct slice bytes = trace_encode(trace);
-    size_t size = pbw_bytes_size(2, bytes.len);
-    pbw_bytes(chain_reserve(response, size), 2, bytes);
-    chain_commit(response, size);
+    uint8_t failed[2];
+    const size_t failed_len = (size_t)(varint_write(failed, 3, trace->failed) - failed);
+    const size_t len = pbw_bytes_size(1, trace->id.len) + trace->spans.len + failed_len;
+    chain_append(response, field_head(trace->arena, 2, len));
+    chain_append(response, field_head(trace->arena, 1, trace->id.len));
+    chain_append(response, trace->id);
+    for (const struct piece *piece = trace->spans.first; piece != NULL; piece = piece->next) {
+        chain_append(response, piece->bytes);
+    }
+    chain_append(response, slice_of(failed, failed_len));
 }

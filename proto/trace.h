@@ -6,9 +6,9 @@
  *   Span   1 start_time · 2 end_time · 3 error · 4 tags {1 key, 2 value} · 5 message · 6 children
  *          7 duration (ns)
  *
- * A span is encoded when it ends, into its parent's list, so nothing recurses: parents end after
- * their children. The traces of data nodes come encoded and are copied as they are. Times are
- * nanoseconds since the epoch.
+ * A span is encoded when it ends, as pieces of its parent's list, so nothing recurses: parents end
+ * after their children. The traces of data nodes come encoded and stay where they are until all of
+ * it is written, once, into the response. Times are nanoseconds since the epoch.
  */
 #pragma once
 
@@ -37,8 +37,9 @@ void trace_tag_bytes(struct trace_span *span, const char *key, struct slice valu
 /* Marks span and trace as failed, and adds the tag error_msg; only the first time. */
 void trace_fail(struct trace_span *span, const char *text);
 
-/* Adds the root spans of a node's encoded common.v1.Trace. A failed one fails the span; one that a
- * client could not read, malformed or with a text that is not UTF-8, counts as ignored. */
+/* Adds the root spans of a node's encoded common.v1.Trace, which outlives the trace. A failed one
+ * fails the span; one that a client could not read, malformed or with a text that is not UTF-8,
+ * counts as ignored. */
 void trace_attach(struct trace_span *span, struct slice trace);
 
 /* So many children more than are shown. */
@@ -46,7 +47,6 @@ void trace_ignore(struct trace_span *span, size_t children);
 
 void trace_end(struct trace_span *span, int64_t now);
 
-/* The encoded common.v1.Trace; all spans have ended. len 0 for NULL. */
-struct slice trace_encode(struct trace *trace);
-/* Appends it to a response as field 2, which it is in QueryResponse and TopNResponse. */
+/* Appends it, with all spans that have ended, to a response as field 2, which it is in
+ * QueryResponse and TopNResponse. */
 void trace_put(struct trace *trace, struct chain *response);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Traces as protobuf-c reads them: the tree, tags, failures, and what nodes sent. */
-#include "proto/common.pb-c.h"
+#include "proto/measure.pb-c.h"
 #include "proto/trace.h"
 #include "tests/unit/frame/unit.h"
 
@@ -20,11 +20,32 @@ static void teardown(void)
     ck_assert_uint_eq(charge.total, 0);
 }
 
+/* As it stands in a response, in one piece. */
+static struct slice put(struct trace *trace)
+{
+    struct chain chain;
+    chain_init(&chain, NULL);
+    trace_put(trace, &chain);
+    uint8_t *bytes = arena_alloc(&arena, chain.len, 1);
+    size_t at = 0;
+    for (const struct chain_block *block = chain.first; block != NULL; block = block->next) {
+        memcpy(bytes + at, block->bytes + block->begin, block->len);
+        at += block->len;
+    }
+    ck_assert_uint_eq(at, chain.len);
+    chain_fini(&chain);
+    return slice_of(bytes, at);
+}
+
 static Banyandb__Common__V1__Trace *decode(struct trace *trace)
 {
-    struct slice bytes = trace_encode(trace);
-    Banyandb__Common__V1__Trace *message =
-        banyandb__common__v1__trace__unpack(NULL, bytes.len, bytes.ptr);
+    const struct slice bytes = put(trace);
+    Banyandb__Measure__V1__QueryResponse *response =
+        banyandb__measure__v1__query_response__unpack(NULL, bytes.len, bytes.ptr);
+    ck_assert_ptr_nonnull(response);
+    Banyandb__Common__V1__Trace *message = response->trace;
+    response->trace = NULL;
+    banyandb__measure__v1__query_response__free_unpacked(response, NULL);
     ck_assert_ptr_nonnull(message);
     return message;
 }
@@ -89,7 +110,11 @@ static struct slice node_trace(bool failed)
         trace_fail(root, "broken");
     }
     trace_end(root, 2);
-    return trace_encode(trace);
+    Banyandb__Common__V1__Trace *message = decode(trace);
+    uint8_t *bytes = arena_alloc(&arena, banyandb__common__v1__trace__get_packed_size(message), 1);
+    const size_t len = banyandb__common__v1__trace__pack(message, bytes);
+    banyandb__common__v1__trace__free_unpacked(message, NULL);
+    return slice_of(bytes, len);
 }
 
 START_TEST(a_nodes_spans_become_children)
@@ -171,8 +196,81 @@ START_TEST(an_untraced_query_costs_nothing)
     trace_fail(span, "why");
     trace_attach(span, slice_of("", 0));
     trace_end(span, 6);
-    ck_assert_uint_eq(trace_encode(NULL).len, 0);
     ck_assert_uint_eq(arena.capacity, 0);
+}
+END_TEST
+
+/* Spans end in any order below parents of any depth, between what nodes sent: all is where it
+ * began, and the bytes are those that protobuf-c makes of what it reads. */
+START_TEST(deep_trees_keep_their_order)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "root");
+    struct trace_span *a = trace_span(trace, root, 6, "a");
+    struct trace_span *b = trace_span(trace, root, 6, "b");
+    struct trace_span *a1 = trace_span(trace, a, 7, "a1");
+    struct trace_span *b1 = trace_span(trace, b, 7, "b1");
+    trace_attach(a1, node_trace(false));
+    trace_tag(a1, "k", "v");
+    struct trace_span *a2 = trace_span(trace, a, 7, "a2");
+    trace_span(trace, a, 7, "never ended");
+    trace_end(a2, 8);
+    trace_end(a1, 9);
+    trace_attach(b, node_trace(false));
+    trace_end(b1, 9);
+    trace_end(b, 10);
+    trace_end(a, 10);
+    trace_end(trace_span(trace, root, 6, "c"), 7);
+    trace_end(root, 11);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    const Banyandb__Common__V1__Span *span = read->spans[0];
+    ck_assert_uint_eq(span->n_children, 3);
+    ck_assert_str_eq(span->children[0]->message, "a");
+    ck_assert_uint_eq(span->children[0]->n_children, 2);
+    ck_assert_str_eq(span->children[0]->children[0]->message, "a1");
+    ck_assert_str_eq(span->children[0]->children[0]->tags[0]->value, "v");
+    ck_assert_str_eq(span->children[0]->children[0]->children[0]->message, "data-node");
+    ck_assert_str_eq(span->children[0]->children[1]->message, "a2");
+    ck_assert_str_eq(span->children[1]->children[0]->message, "b1");
+    ck_assert_str_eq(span->children[1]->children[1]->message, "data-node");
+    ck_assert_str_eq(span->children[2]->message, "c");
+    Banyandb__Measure__V1__QueryResponse again;
+    banyandb__measure__v1__query_response__init(&again);
+    again.trace = read;
+    uint8_t bytes[2048];
+    ck_assert_uint_lt(banyandb__measure__v1__query_response__get_packed_size(&again), sizeof bytes);
+    const size_t len = banyandb__measure__v1__query_response__pack(&again, bytes);
+    ck_assert(slice_equal(put(trace), slice_of(bytes, len)));
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
+START_TEST(what_a_node_sent_is_written_once)
+{
+    const size_t large = 200000;
+    char *text = arena_zalloc(&arena, large + 1, 1);
+    memset(text, 'x', large);
+    struct trace *sent = trace_open(&arena, 1);
+    struct trace_span *span = trace_span(sent, NULL, 1, "data-node");
+    trace_tag_bytes(span, "plan", slice_of(text, large));
+    trace_end(span, 2);
+    const struct slice bytes = put(sent); /* field 2 of the response: spans are field 2, too */
+    const struct slice node = slice_of(bytes.ptr + 4, bytes.len - 4);
+    struct arena own;
+    arena_init(&own, SIZE_MAX, NULL, NULL);
+    struct trace *trace = trace_open(&own, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "root");
+    struct trace_span *child = trace_span(trace, root, 5, "child");
+    trace_attach(child, node);
+    trace_end(child, 8);
+    trace_end(root, 8);
+    struct chain chain;
+    chain_init(&chain, NULL);
+    trace_put(trace, &chain);
+    ck_assert_uint_gt(chain.len, large);
+    ck_assert_uint_lt(own.capacity, large);
+    chain_fini(&chain);
+    arena_fini(&own);
 }
 END_TEST
 
@@ -187,6 +285,8 @@ int main(void)
     tcase_add_test(tcase, texts_are_utf8);
     tcase_add_test(tcase, spans_that_clients_cannot_read_are_left_out);
     tcase_add_test(tcase, too_many_children_are_counted);
+    tcase_add_test(tcase, deep_trees_keep_their_order);
+    tcase_add_test(tcase, what_a_node_sent_is_written_once);
     tcase_add_test(tcase, an_untraced_query_costs_nothing);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
