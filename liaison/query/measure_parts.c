@@ -67,7 +67,7 @@ static struct split split_now(const struct measure_parts *parts)
     const struct work *work = parts->work;
     return (struct split){
         .budget = work_budget(work),
-        .kept = work->charge->total - rounds_hold(work->rounds),
+        .kept = work->charge->total + work->promised - rounds_hold(work->rounds),
         .least = 2 * parts->least_cost,
         .alone = is_alone(parts),
     };

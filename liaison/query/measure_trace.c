@@ -16,10 +16,11 @@ struct node_trace {
     size_t rank;
     size_t frame_bytes;
     struct slice bytes; /* borrow: region; common.v1.Trace */
+    bool left_out;      /* it did not fit */
 };
 
 struct measure_trace {
-    const struct work *work;        /* borrow */
+    struct work *work;              /* borrow */
     const struct request *request;  /* borrow */
     struct trace *tree;             /* borrow */
     struct trace_span *execution;   /* borrow */
@@ -80,7 +81,7 @@ static void open_broadcast(struct measure_trace *trace, size_t i,
     trace_tag(trace->broadcasts[i], "time_range", "%s", text);
 }
 
-struct measure_trace *measure_trace_begin(const struct work *work, const struct request *request,
+struct measure_trace *measure_trace_begin(struct work *work, const struct request *request,
                                           struct trace_span *execution)
 {
     if (execution == NULL) {
@@ -121,16 +122,19 @@ void measure_trace_ask(struct measure_trace *trace, const Banyandb__Model__V1__T
 void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
                           size_t frame_bytes, struct slice node_trace)
 {
-    if (trace != NULL) {
-        trace->answers[trace->answer_count++] = (struct node_trace){
-            .group = source->question,
-            .rank = source->rank,
-            .frame_bytes = frame_bytes,
-            .bytes =
-                is_shown(trace) ? arena_copy(trace->work->arena, node_trace) : slice_of(NULL, 0),
-        };
-        trace->taken[source->question]++;
+    if (trace == NULL) {
+        return;
     }
+    struct node_trace *answer = &trace->answers[trace->answer_count++];
+    *answer = (struct node_trace){
+        .group = source->question, .rank = source->rank, .frame_bytes = frame_bytes};
+    if (is_shown(trace) && node_trace.len > 0) {
+        answer->left_out = !work_keep_trace(trace->work, node_trace.len);
+    }
+    if (is_shown(trace) && !answer->left_out) {
+        answer->bytes = arena_copy(trace->work->arena, node_trace);
+    }
+    trace->taken[source->question]++;
 }
 
 void measure_trace_refuse(struct measure_trace *trace, const struct fanout_source *source)
@@ -186,7 +190,9 @@ static void attach_answers(struct measure_trace *trace)
 {
     qsort(trace->answers, trace->answer_count, sizeof *trace->answers, by_group_and_rank);
     for (size_t i = 0; i < trace->answer_count; i++) {
-        trace_attach(trace->broadcasts[trace->answers[i].group], trace->answers[i].bytes);
+        struct trace_span *broadcast = trace->broadcasts[trace->answers[i].group];
+        trace_attach(broadcast, trace->answers[i].bytes);
+        trace_ignore(broadcast, trace->answers[i].left_out);
     }
 }
 

@@ -19,12 +19,12 @@
 struct measure_trace; /* NULL: not traced; every function takes it and does nothing */
 
 /* The execution begins: its tags. */
-struct measure_trace *measure_trace_begin(const struct work *work, const struct request *request,
+struct measure_trace *measure_trace_begin(struct work *work, const struct request *request,
                                           struct trace_span *execution);
 /* Nodes are asked for rows of this range: a broadcast span for each group. There is room for some
  * rounds of them; of later ones only the number is told. */
 void measure_trace_ask(struct measure_trace *trace, const Banyandb__Model__V1__TimeRange *range);
-/* A node has answered; its trace is kept. */
+/* A node has answered; its trace is kept, or counted when it does not fit. */
 void measure_trace_answer(struct measure_trace *trace, const struct fanout_source *source,
                           size_t frame_bytes, struct slice node_trace);
 /* That answer was no good. */

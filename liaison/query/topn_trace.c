@@ -11,14 +11,14 @@ struct node_trace {
 };
 
 struct topn_trace {
-    struct arena *arena;          /* borrow */
+    struct work *work;            /* borrow */
     struct trace_span *execution; /* borrow: region */
     size_t count;
     size_t left_out;                               /* answers with a trace, beyond the kept ones */
     struct node_trace answers[TRACE_MAX_CHILDREN]; /* by place */
 };
 
-struct topn_trace *topn_trace_begin(const struct work *work, const struct topn_request *request,
+struct topn_trace *topn_trace_begin(struct work *work, const struct topn_request *request,
                                     struct trace_span *execution)
 {
     if (execution == NULL) {
@@ -26,7 +26,7 @@ struct topn_trace *topn_trace_begin(const struct work *work, const struct topn_r
     }
     query_trace_tag_selectors(execution, "nodeSelectors", request->groups, request->group_count);
     struct topn_trace *trace = arena_new(work->arena, struct topn_trace);
-    *trace = (struct topn_trace){.arena = work->arena, .execution = execution};
+    *trace = (struct topn_trace){.work = work, .execution = execution};
     return trace;
 }
 
@@ -74,17 +74,18 @@ void topn_trace_answer(struct topn_trace *trace, struct topn_trace_place place, 
     if (bytes.len == 0) {
         return;
     }
+    if (at == TRACE_MAX_CHILDREN || !work_keep_trace(trace->work, bytes.len)) {
+        trace->left_out++;
+        return;
+    }
     if (trace->count == TRACE_MAX_CHILDREN) {
         trace->left_out++;
-        trace->count -= at < TRACE_MAX_CHILDREN;
-    }
-    if (at == TRACE_MAX_CHILDREN) {
-        return;
+        trace->work->promised -= trace->answers[--trace->count].bytes.len;
     }
     memmove(&trace->answers[at + 1], &trace->answers[at],
             (trace->count - at) * sizeof *trace->answers);
     trace->answers[at] =
-        (struct node_trace){.place = place, .bytes = arena_copy(trace->arena, bytes)};
+        (struct node_trace){.place = place, .bytes = arena_copy(trace->work->arena, bytes)};
     trace->count++;
 }
 

@@ -22,7 +22,7 @@ struct topn_trace_place {
 };
 
 /* The execution begins, and its nodes are chosen. */
-struct topn_trace *topn_trace_begin(const struct work *work, const struct topn_request *request,
+struct topn_trace *topn_trace_begin(struct work *work, const struct topn_request *request,
                                     struct trace_span *execution);
 /* A node's TopNResponse has come; its trace is kept, if it has one. */
 void topn_trace_answer(struct topn_trace *trace, struct topn_trace_place place, struct slice body);

@@ -21,7 +21,7 @@ size_t work_budget(const struct work *work)
 
 size_t work_held(const struct work *work)
 {
-    return work->charge->total - rounds_hold_ahead(work->rounds);
+    return work->charge->total + work->promised - rounds_hold_ahead(work->rounds);
 }
 
 /* A share is always there. */
@@ -72,9 +72,18 @@ static bool query_has_room(const struct work *work, size_t more)
     if (work_held(work) + more > work->limit) {
         return false;
     }
-    while (work->charge->total + more + headroom(work) > work_budget(work) &&
+    while (work->charge->total + work->promised + more + headroom(work) > work_budget(work) &&
            rounds_give_way(work->rounds)) {
     }
+    return true;
+}
+
+bool work_keep_trace(struct work *work, size_t size)
+{
+    if (!query_has_room(work, 2 * size) || !process_has_room(work, 2 * size)) {
+        return false;
+    }
+    work->promised += size;
     return true;
 }
 
@@ -161,7 +170,7 @@ bool work_admit(struct work *work, const struct fanout_source *source, size_t de
 static bool has_spare(const struct work *work, size_t declared)
 {
     return rounds_hold_ahead(work->rounds) + declared <= work->spare &&
-           work->charge->total + declared + headroom(work) <= work_budget(work);
+           work->charge->total + work->promised + declared + headroom(work) <= work_budget(work);
 }
 
 bool work_admit_ahead(struct work *work, struct round *round, size_t declared)

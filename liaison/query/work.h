@@ -84,6 +84,7 @@ struct work {
                                     * are ahead; at first its budget */
     size_t spare;                  /* what those that are ahead may hold */
     struct query_trace trace_tree; /* after parse, when it is traced */
+    size_t promised;               /* bytes of nodes' traces, with which the response will end */
 
     /* What the work tells, after parse. */
     const char *name; /* borrow: region; NULL: not parsed */
@@ -107,11 +108,14 @@ struct work *work_new(const struct work_ops *ops, struct arena *arena);
 
 /* What one query may hold. */
 size_t work_budget(const struct work *work);
-/* What it holds, but for rounds that are ahead. */
+/* What it holds and has promised, but for rounds that are ahead. */
 size_t work_held(const struct work *work);
 /* RESOURCE_EXHAUSTED when it holds more, or when all queries together hold too much and this one
  * more than its share. */
 bool work_check_budget(struct work *work, struct error *err) MUST_CHECK;
+/* A node's trace of so many bytes is about to be kept until it is written into the response: both
+ * are held then. False: it does not fit. */
+bool work_keep_trace(struct work *work, size_t size) MUST_CHECK;
 /* Likewise with a node's message of so many bytes to the front, before it is buffered. In both,
  * rounds that are ahead give way first. */
 bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,

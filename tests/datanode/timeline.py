@@ -26,13 +26,15 @@ class Timeline:
     series: int = 100
     first_series: int = 0   # nodes with the same series hold copies of each other's rows
     tag: str = None         # of all rows: a column that is sent once by wire version 4
+    trace_bytes: int = 0    # of a traced answer, besides what its trace has anyway
 
     def answer(self, node, body):
         """The body of an answer to an InternalQueryRequest."""
         encoded = encode(self._frame(body.request), node.frame_version, node.constants)
         if not body.request.trace:
             return encoded
-        trace = Tracer(f"data-{node.name}").finish()
+        padding = {"padding": "x" * self.trace_bytes} if self.trace_bytes else {}
+        trace = Tracer(f"data-{node.name}", **padding).finish()
         return measure.InternalQueryResponse(trace=trace, raw_frame_body=encoded).SerializeToString()
 
     def _numbers(self, time_range):

@@ -299,6 +299,23 @@ def test_traces_tell_the_peak(start):
     assert int(tags["peak_charge_bytes"]) > 1000
 
 
+@pytest.mark.seconds(200)
+@pytest.mark.parametrize("mib, whole", [(64, True), (32, False)])
+def test_a_traced_answer_stays_in_its_budget(figures, start, mib, whole):
+    """A node's trace of 12 MiB is held once until it is written into the answer, or left out and counted."""
+    cluster = start(["--demo", "--nodes", 1], [f"--measure-vectorized-query-memory-mib={mib}", *PATIENT], **PLAIN)
+    cluster.client.query(query(ask(*LATENCY, trace=True)))
+    cluster.nodes.control(timeline={"d1": {"rows": 10, "begin": 1_790_000_000_000_000_000, "trace_bytes": 12 * MIB}})
+    memory = Memory(cluster.liaison)
+    memory.forget_peak()
+    answer = cluster.client.query(query(ask(*LATENCY, trace=True)), timeout=100)
+    print(f"resident memory grew by {memory.growth() / MIB:.1f} MiB")
+    assert len(answer.data_points) == 10 and not answer.trace.error
+    texts = str(answer.trace)
+    assert ("padding" in texts) == whole and ("ignored_child_spans" in texts) != whole
+    assert memory.growth() <= (mib + 4) * MIB
+
+
 @pytest.mark.seconds(500)
 def test_a_short_soak(figures):
     """The long program for two minutes: all kinds of queries, faults and cancellations at the same time. So few
