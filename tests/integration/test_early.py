@@ -188,6 +188,22 @@ def test_copies_count_once(scene):
     assert len(scene.client.query(wide(30_000)).data_points) == 8_000
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("spare", [(), ("--skip-slow-replicas",)])
+def test_a_node_that_hangs_is_not_waited_for(spare):
+    """Two answers are there, the third never comes: the refusal is told all the same."""
+    options = [f"--measure-vectorized-query-memory-mib={SMALL // MIB}", "--dst-broadcast-timeout=60s", *spare]
+    with running(["--demo", "--nodes", 3], options, before=lambda nodes: measures(nodes, "first")) as (nodes, liaison):
+        nodes.control(fault={"d3": {"hang": True, "topic": "measure"}})
+        with liaison.client() as client:
+            rows(nodes, 20_000, copies=True)
+            expect_early(client.query_error(wide(30_000), timeout=50), "20000 at least")
+            assert client.query_error(wide(30_000, trace=True), timeout=50)[0] is None
+            nodes.control(fault={"*": None})
+            rows(nodes, 2_000, copies=True)
+            assert len(client.query(wide(5_000)).data_points) == 2_000
+
+
 @pytest.mark.seconds(300)
 def test_nothing_is_refused_that_would_fit(scene):
     """Around the edge, by chance: what is refused early is larger than what a query may have."""
