@@ -3,7 +3,7 @@
  * notices least. Returns the exit code. */
 #pragma once
 
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 #ifndef BYDB_VERSION
 #define BYDB_VERSION "unknown"

@@ -17,7 +17,7 @@
 #include "liaison/log.h"
 #include "liaison/loop.h"
 #include "liaison/metrics.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 struct cluster;
 

@@ -15,7 +15,7 @@
 
 #include "liaison/cluster/discovery_file.h"
 #include "liaison/loop.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 struct discovery_dns;
 

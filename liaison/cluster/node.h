@@ -17,7 +17,7 @@
 #include "liaison/http2/link.h"
 #include "liaison/log.h"
 #include "liaison/metrics.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 enum node_state {
     NODE_DOWN,    /* no link; waits for the back-off timer */

@@ -8,7 +8,7 @@
 #include "liaison/cluster/discovery_file.h"
 #include "liaison/http2/link.h"
 #include "liaison/log.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 #include "proto/database.pb-c.h"
 
 struct place;

@@ -15,7 +15,7 @@
 
 #include "liaison/http2/link.h"
 #include "liaison/log.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 #include "proto/catalog.h"
 
 struct registry;

@@ -9,7 +9,7 @@
 #include "frame/error.h"
 #include "liaison/log.h"
 #include "liaison/loop.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 struct certificate;
 struct ssl_ctx_st;

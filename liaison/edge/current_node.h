@@ -11,7 +11,7 @@
 #pragma once
 
 #include "liaison/edge/service.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 /* The edge's. */
 const struct options *edge_options(const struct edge *edge);

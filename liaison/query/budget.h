@@ -13,7 +13,7 @@
 #pragma once
 
 #include "frame/charge.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 #include "liaison/query/block_pool.h"
 
 #define BUDGET_SHARE ((size_t)1 << 20)

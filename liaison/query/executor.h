@@ -9,7 +9,7 @@
 #include "liaison/cluster/world.h"
 #include "liaison/log.h"
 #include "liaison/metrics.h"
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 #include "liaison/query/budget.h"
 #include "liaison/query/job.h"
 #include "merge/arena.h"

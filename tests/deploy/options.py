@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of the program as liaison/options_table.h lists them, and whether a value fits."""
+"""The flags of the program as liaison/options/options_table.h lists them, and whether a value fits."""
 import dataclasses
 import re
 
@@ -47,7 +47,7 @@ class Options:
         rows = [Option(kind, name.replace("_", "-"), default, status, form)
                 for kind, name, default, status, form in _ROW.findall(text)]
         if not rows:
-            raise SystemExit("liaison/options_table.h: no rows were found")
+            raise SystemExit("liaison/options/options_table.h: no rows were found")
         self.by_flag = {row.flag: row for row in rows}
         self.by_variable = {row.variable: row for row in rows}
         self.prefixes = tuple(_PREFIX.findall(text))

@@ -55,11 +55,11 @@ fault compose.yaml 's/BYDB_NODE_DISCOVERY_MODE: file/BYDB_NODE_DISCOVERY_MODE: e
 catches 'a value that there is not' 'etcd is none of' flags.py
 fault README.md '$a Use `--grace=1m`.'
 sed -i 's/^OPTION(DURATION, grace, "10s", WORKS/OPTION(DURATION, grace, "10s", REFUSES/' \
-    ../liaison/options_table.h
+    ../liaison/options/options_table.h
 catches 'a flag that is refused' '--grace is refused at start' flags.py
 fault README.md '$a nothing'
 sed -i 's/^OPTION(DURATION, grace, "10s", WORKS/OPTION(DURATION, grace, "10s", WARNS/' \
-    ../liaison/options_table.h
+    ../liaison/options/options_table.h
 catches 'a setting without effect' 'does nothing' flags.py
 
 fault "$deployment" 's/terminationGracePeriodSeconds: .*/terminationGracePeriodSeconds: 45/'

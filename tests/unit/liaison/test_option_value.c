@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Values as Go's flag library reads them. */
-#include "liaison/option_value.h"
+#include "liaison/options/option_value.h"
 #include "tests/unit/frame/unit.h"
 
 #define SECOND INT64_C(1000000000)

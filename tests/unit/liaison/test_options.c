@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The command line and the environment: precedence, texts, and what is not built yet. */
 #include "frame/decode.h"
-#include "liaison/option_row.h"
-#include "liaison/options.h"
+#include "liaison/options/option_row.h"
+#include "liaison/options/options.h"
 #include "tests/unit/frame/unit.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Reads one value of each type. Numbers with units share one reader: a decimal number, then a name
  * that a table turns into a factor.
  */
-#include "liaison/option_value.h"
+#include "liaison/options/option_value.h"
 
 #include "liaison/own.h"
 

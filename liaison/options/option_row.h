@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 enum option_type {
     TYPE_BOOL,

@@ -3,12 +3,12 @@
  * Checks what one value cannot show, then derives: frame versions as bits, our own node name and
  * tier. Every refusal names the flag, what was found and what is expected.
  */
-#include "liaison/options_check.h"
+#include "liaison/options/options_check.h"
 
 #include "frame/decode.h"
 #include "liaison/log.h"
-#include "liaison/option_row.h"
-#include "liaison/option_value.h"
+#include "liaison/options/option_row.h"
+#include "liaison/options/option_value.h"
 #include "liaison/own.h"
 
 #include <arpa/inet.h>

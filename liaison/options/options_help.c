@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* --help, made from the same rows that are read. */
-#include "liaison/option_row.h"
-#include "liaison/options.h"
+#include "liaison/options/option_row.h"
+#include "liaison/options/options.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
 bool option_value_bool(const char *text, bool *value_out);        /* true, t, 1, false, F, 0, … */
 bool option_value_int(const char *text, int64_t *value_out);      /* decimal, 0x…, 0… */

@@ -41,7 +41,7 @@ struct options { /* in the table's order: NOLINT(clang-analyzer-optin.performanc
 #define SECTION(title)
 #define IGNORED_PREFIX(prefix)
 #define OPTION(type, field, value, status, form, help) OPTION_FIELD_##type field;
-#include "liaison/options_table.h"
+#include "liaison/options/options_table.h"
 
     /* Derived. */
     unsigned frame_versions; /* --measure-frame-versions as enum decode_versions bits */

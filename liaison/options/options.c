@@ -3,11 +3,11 @@
  * The two places a value can come from besides its default, and what is said about flags whose
  * function is not built yet, and about variables that belong to no flag.
  */
-#include "liaison/options.h"
+#include "liaison/options/options.h"
 
-#include "liaison/option_row.h"
-#include "liaison/option_value.h"
-#include "liaison/options_check.h"
+#include "liaison/options/option_row.h"
+#include "liaison/options/option_value.h"
+#include "liaison/options/options_check.h"
 #include "liaison/own.h"
 
 #include <assert.h>

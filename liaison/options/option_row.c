@@ -3,9 +3,9 @@
  * The rows of options_table.h as data. Everything that sets a value goes through option_row_set,
  * defaults too, so there is one syntax and one error text for each type.
  */
-#include "liaison/option_row.h"
+#include "liaison/options/option_row.h"
 
-#include "liaison/option_value.h"
+#include "liaison/options/option_value.h"
 #include "liaison/own.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static const struct option_row rows[] = {
 #define SECTION(title) {"", TYPE_SECTION, STATUS_WORKS, 0, "", "", title},
 #define OPTION(type, field, value, status, form, help)                                             \
     {#field, TYPE_##type, STATUS_##status, offsetof(struct options, field), value, form, help},
-#include "liaison/options_table.h"
+#include "liaison/options/options_table.h"
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -29,7 +29,7 @@ static const char *const ignored_prefixes[] = {
 #define SECTION(title)
 #define OPTION(type, field, value, status, form, help)
 #define IGNORED_PREFIX(prefix) prefix,
-#include "liaison/options_table.h"
+#include "liaison/options/options_table.h"
 };
 
 #define PREFIX_COUNT (sizeof ignored_prefixes / sizeof ignored_prefixes[0])
