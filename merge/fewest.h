@@ -4,8 +4,7 @@
  *
  *     group 0   node a  600 rows ┐                       copies of each other, perhaps
  *               node b  500 rows ┴▶ at least 600 ┐
- *     group 1   node a  300 rows ──▶ at least 300 ┴▶ 900 ─▶ top, offset, limit ─▶ rows of the
- * answer
+ *     group 1   node a  300 rows ─▶ at least 300 ┴▶ 900 ─▶ top, offset, limit ─▶ rows
  *
  * A node sends each record of a group once, in its newest version; so no rule of the merge drops a
  * row of a frame but for a newer one of the same record in another, which takes its place. Of other

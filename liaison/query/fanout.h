@@ -2,8 +2,7 @@
 /*
  * Questions to nodes: a call for each (question, node), many at the same time, and a counter.
  *
- *     ask … ─▶ seal ─▶ on_answer, on_take … (one by one; may ask more) … ─▶ on_complete (none is
- * open)
+ *     ask … ─▶ seal ─▶ on_answer, on_take … (one by one; may ask more) … ─▶ on_complete
  *
  * Answers wait in the order in which they came until the owner takes them in, one after the other
  * and each in shares: what a node sent may take longer than a turn of the loop.

@@ -3,9 +3,8 @@
  * Rows that nodes announce, against what the answer may have: a frame of constants is small, its
  * rows in the answer are not.
  *
- *     head of a message ─▶ measure_rows_admit ─┐
- *                                              ├▶ fewest rows × least bytes of one: fits, or
- * refused message, whole    ─▶ measure_rows_take  ─┘
+ *     a message's head ─▶ measure_rows_admit ─┐
+ *     a message, whole ─▶ measure_rows_take ──┴▶ fewest rows × least bytes of one: fits, or not
  *
  * What is refused so would be refused later, when the answer is filled up to the limit.
  */

@@ -7,10 +7,10 @@
  *         └─────────────────────────────────┘
  *     round_ask_ahead ─▶ answers wait … ─▶ round_take_turn ─▶ as above
  *
- * What lives for one of them (the
- * calls, the bytes of the questions) lies in a region of its own, so that a query of many rounds
- * holds no more than one of few. That and the answers have a charge of their own within the
- * query's: what the answers to one question cost is known whatever else the query holds.
+ * What lives for one of them (the calls, the bytes of the questions) lies in a region of its own,
+ * so that a query of many rounds holds no more than one of few. That and the answers have a charge
+ * of their own within the query's: what the answers to one question cost is known whatever else the
+ * query holds.
  */
 #pragma once
 

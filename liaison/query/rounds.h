@@ -3,9 +3,8 @@
  * The rounds of a query, in the order in which their answers are taken in: the front, whose turn it
  * is, and others that are asked ahead, so that nodes are at work while the front is merged.
  *
- *     asked, taken in, merged ── front │ ahead │ ahead │ … asked; their answers wait as they came
- *                                  └───────┴─ rounds_go_on: the front is merged, the next one's
- * turn
+ *     asked, taken in, merged ── front │ ahead │ ahead │ … asked; answers wait as they came
+ *                                  └───────┴─ rounds_go_on: the front is merged
  *
  * Being ahead costs no answer. When the front, or what becomes of it, needs the room, those ahead
  * give way, the last one first: they are closed, and asked for in their turn as if they had not
