@@ -43,7 +43,7 @@ class Option:
 
 class Options:
     def __init__(self, root):
-        text = (root / "liaison" / "options_table.h").read_text()
+        text = (root / "liaison/options/options_table.h").read_text()
         rows = [Option(kind, name.replace("_", "-"), default, status, form)
                 for kind, name, default, status, form in _ROW.findall(text)]
         if not rows:
