@@ -117,12 +117,13 @@ static void on_guard(struct loop_timer *timer)
     h2_close(&connection->h2, &why);
 }
 
+/* At the first moment at which something can be overdue: looked at now and then only, who takes a
+ * little less than the pace would get away with it. */
 static void on_stall_watch(struct loop_timer *timer)
 {
     struct connection *connection = container_of(timer, struct connection, stall_watch);
     const uint64_t timeout_ns = connection->settings->stall_timeout_ms * 1000000;
     const uint64_t now = loop_now(connection->h2.loop);
-    bool waiting = false;
     if (h2_is_blocked(&connection->h2) && now - connection->h2.moved_at >= timeout_ns) {
         struct error why;
         error_set(&why, ERROR_UNAVAILABLE, "the client took no bytes for %llu ms",
@@ -130,12 +131,17 @@ static void on_stall_watch(struct loop_timer *timer)
         h2_close(&connection->h2, &why);
         return;
     }
+    uint64_t due = UINT64_MAX;
     struct exchange *exchange;
     TAILQ_FOREACH (exchange, &connection->exchanges, next) {
-        waiting |= exchange_check_stall(exchange, now, timeout_ns);
+        const uint64_t next = exchange_check_stall(exchange, now, timeout_ns);
+        due = next < due ? next : due;
     }
-    if (waiting || h2_is_blocked(&connection->h2)) {
-        connection_watch_stall(connection);
+    if (h2_is_blocked(&connection->h2) && connection->h2.moved_at + timeout_ns < due) {
+        due = connection->h2.moved_at + timeout_ns;
+    }
+    if (due < UINT64_MAX) {
+        loop_timer_start_at(&connection->stall_watch, due);
     }
 }
 
@@ -143,7 +149,7 @@ void connection_watch_stall(struct connection *connection)
 {
     const uint64_t timeout_ms = connection->settings->stall_timeout_ms;
     if (timeout_ms > 0 && !loop_timer_is_running(&connection->stall_watch)) {
-        loop_timer_start(&connection->stall_watch, timeout_ms / 4 + 1);
+        loop_timer_start(&connection->stall_watch, timeout_ms);
     }
 }
 

@@ -96,7 +96,7 @@ static bool is_cut_short(const struct exchange *exchange)
            !exchange->stream.input_held;
 }
 
-bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns)
+uint64_t exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns)
 {
     const struct stream *stream = &exchange->stream;
     const unsigned long long ms = timeout_ns / 1000000;
@@ -110,15 +110,17 @@ bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t time
                   stream->moved, ms, STREAM_PACE, stream->out.len);
         give_up(exchange, &why);
         tell_cut(exchange, &why);
-        return false;
+        return UINT64_MAX;
     }
     if (receives && now - stream->came_at >= timeout_ns) {
         error_set(&why, ERROR_DEADLINE_EXCEEDED,
                   "no part of the rest of the request came for %llu ms", ms);
         fail(exchange, &why);
-        return false;
+        return UINT64_MAX;
     }
-    return sends || receives;
+    const uint64_t taken_by = sends ? stream->moved_at + timeout_ns : UINT64_MAX;
+    const uint64_t come_by = receives ? stream->came_at + timeout_ns : UINT64_MAX;
+    return taken_by < come_by ? taken_by : come_by;
 }
 
 static void on_deadline(struct loop_timer *timer)

@@ -48,5 +48,6 @@ void exchange_on_stream_close(struct exchange *exchange, uint32_t http2_code);
 void exchange_on_closed(struct exchange *exchange, const struct error *why);
 
 /* Gives it up if bytes of its answer wait and less than STREAM_PACE were taken for so long, or if
- * the rest of a message is to come and nothing of it did. True: something is still waited for. */
-bool exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns);
+ * the rest of a message is to come and nothing of it did. When to look again, on loop_now's clock;
+ * UINT64_MAX: nothing is waited for. */
+uint64_t exchange_check_stall(struct exchange *exchange, uint64_t now, uint64_t timeout_ns);

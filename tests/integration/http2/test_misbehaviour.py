@@ -385,6 +385,22 @@ def test_a_trickle_is_cut(echo):
     client.close()
 
 
+def test_a_little_too_slow_is_cut(echo):
+    """64 KiB take 3 s instead of 2.5, and not from the moment at which the watch began."""
+    server = echo("--stall", 2500)
+    client = Raw(server.port)
+    client.request(1, message(b"1000000"), "/test.Echo/Big")
+    answer = client.answer(1)
+    client.read_until(lambda: len(answer.body) == 65535)
+    while not answer.ended:
+        time.sleep(0.1)
+        seen = len(answer.body)
+        client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", 2184)), frame(raw.WINDOW, 0, 0, struct.pack(">I", 2184)))
+        client.read_until(lambda: answer.ended or len(answer.body) >= seen + 2184)  # noqa: B023
+    assert answer.status == EXHAUSTED and 65536 < len(answer.body) < 2 * 65536
+    client.close()
+
+
 def test_stalled_socket_is_closed(echo):
     server = echo("--stall", 400)
     client = Raw(server.port, settings=[(4, 0x7FFFFFFF)], receive_buffer=4096)
