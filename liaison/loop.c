@@ -333,7 +333,8 @@ static void enter_thread(struct loop *loop)
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
-    if (loop->name[0] != '\0') {
+    const bool is_main = gettid() == getpid(); /* its name is the process's, which has one */
+    if (loop->name[0] != '\0' && !is_main) {
         pthread_setname_np(pthread_self(), loop->name);
     }
 }

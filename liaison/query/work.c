@@ -4,6 +4,8 @@
 #include "frame/spent.h"
 #include "liaison/query/rounds.h"
 
+#include <stdio.h>
+
 #define HEADROOM 16 /* one in so many of a query's memory */
 
 struct work *work_new(const struct work_ops *ops, struct arena *arena)
@@ -90,13 +92,16 @@ bool work_keep_trace(struct work *work, size_t size)
 static bool refuse_crowded(struct work *work, size_t more, struct error *err)
 {
     const struct budget *budget = executor_setup(work->executor)->budget;
+    char wanted[64] = ""; /* it may hold too much already */
     work->crowded = true;
+    if (more > 0) {
+        (void)snprintf(wanted, sizeof wanted, ", and %zu more do not fit", more);
+    }
     return error_set(err, ERROR_RESOURCE_EXHAUSTED,
                      "all queries together hold %zu of the %zu bytes that the liaison may "
-                     "(--allowed-bytes, --allowed-percent), this one %zu, and %zu more do not fit; "
-                     "try again in a second, or ask for a narrower time range, fewer tags, or a "
-                     "limit",
-                     budget_held(budget), budget->limit, work->charge->total, more);
+                     "(--allowed-bytes, --allowed-percent), this one %zu%s; try again in a second, "
+                     "or ask for a narrower time range, fewer tags, or a limit",
+                     budget_held(budget), budget->limit, work->charge->total, wanted);
 }
 
 bool work_check_budget(struct work *work, struct error *err)
