@@ -25,6 +25,7 @@ class Fault:
     times: int | None = None    # only so many requests
     delay_ms: int = 0           # answer later
     hang: bool = False          # never answer
+    hold: bool = False          # answer when the node's faults are set anew, null for instance
     close: bool = False         # reset all connections of the node instead of answering
     status: dict | None = None  # end the call with {"code": "UNAVAILABLE", "message": "..."}
     no_message: bool = False    # end the stream without a response
@@ -38,6 +39,9 @@ class Fault:
     data_points: bool = False   # an InternalQueryResponse with rows instead of a frame
     trace_error: bool = False   # an InternalQueryResponse with a failed trace and no frame
 
+    def __post_init__(self):
+        self.ended = threading.Event()      # the node has other faults now
+
     def applies(self, topic, group):
         return _TOPICS.get(self.topic, topic) == topic and self.group in ("", group)
 
@@ -45,6 +49,8 @@ class Fault:
         """What happens before the query runs. Does not return when the call ends here."""
         if self.delay_ms or self.hang:
             pause(context, None if self.hang else self.delay_ms / 1000)
+        if self.hold:
+            hold(context, self.ended)
         if self.close:
             node.cut()
             pause(context)
@@ -93,6 +99,13 @@ def pause(context, seconds=None):
     ended = threading.Event()
     if not context.add_callback(ended.set) or ended.wait(seconds):
         raise grpc.RpcError("the call ended while its answer was held back")
+
+
+def hold(context, ended):
+    """Waits for the event, but not longer than the call lives."""
+    while not ended.wait(0.02):
+        if not context.is_active():
+            raise grpc.RpcError("the call ended while its answer was held back")
 
 
 def _in_frame(body, change):
@@ -155,16 +168,21 @@ class Faults:
 
     def __init__(self):
         self._faults = []
+        self._taken = []    # and not ended yet, of those that hold answers back
         self._lock = threading.Lock()
 
     def set(self, *faults):
         with self._lock:
-            self._faults = list(faults)
+            for fault in self._taken:
+                fault.ended.set()
+            self._faults, self._taken = list(faults), []
 
     def take(self, topic, group):
         with self._lock:
             for fault in self._faults:
                 if fault.applies(topic, group):
+                    if fault.hold:
+                        self._taken.append(fault)
                     if fault.times is not None:
                         fault.times -= 1
                         if not fault.times:

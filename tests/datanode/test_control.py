@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a process: its first line, and everything the control port can do to its nodes."""
 import base64
+import concurrent.futures
 import json
 import pathlib
 import signal
@@ -153,6 +154,18 @@ def test_delay_and_hang_and_who_gave_up(program, client):
     time.sleep(0.2)
     counted = program.control(stats=None)["stats"]["d1"]
     assert (counted["sends"], counted["streams"], counted["cancelled_unanswered"]) == (2, 2, 1)
+
+
+def test_an_answer_held_until_the_faults_change(program, client):
+    program.control(fault={"d1": {"hold": True}})
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(client.query, request())
+        until = time.monotonic() + 10
+        while not (asked := program.control(stats=None)["stats"]["d1"]["requests"]) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert asked and not answer.done()
+        program.control(fault={"d1": None})
+        assert answer.result(10) == client.query(request())
 
 
 def test_the_request_log(program, client):

@@ -314,11 +314,13 @@ def test_slow_copies_are_not_waited_for(start, mode):
     with_copies = topn(cluster.nodes, agg=SUM)
     without = topn(cluster.nodes, name=LATENCY, groups="sw_latency", minutes=(2, 0), agg=SUM, topN=100)
     wanted = [rows_of(cluster.client.topn(request)) for request in (with_copies, without)]
-    cluster.nodes.control(fault={"d2": {"topic": "topn", "hang": True}}, clear=None)
-    response, trailers = cluster.client.topn_with_trailers(with_copies)
-    assert rows_of(response) == wanted[0]
-    assert "banyandb-incomplete" not in trailers
-    assert asked(cluster.nodes, "d2")
+    cluster.nodes.control(fault={"*": {"topic": "topn", "hold": True}, "d2": {"topic": "topn", "hang": True}},
+                          clear=None)
+    call = cluster.client.method(TOPN).future(with_copies.SerializeToString(), timeout=30)
+    wait_until(lambda: all(asked(cluster.nodes, node) for node in ("d1", "d2", "d3")), what="all nodes being asked")
+    cluster.nodes.control(fault={"d1": None, "d3": None})
+    assert rows_of(parse("measure.v1.TopNResponse", call.result())) == wanted[0]
+    assert "banyandb-incomplete" not in dict(call.trailing_metadata())
     cluster.nodes.control(fault={"d2": {"topic": "topn", "delay_ms": 300}})
     assert rows_of(cluster.client.topn(without)) == wanted[1], "nobody else has these rows"
     cluster.liaison.expect_nothing_alive()
