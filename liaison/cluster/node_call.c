@@ -63,8 +63,8 @@ static const char *go_name(enum error_code code)
     return (size_t)code < sizeof names / sizeof names[0] ? names[code] : "Unknown";
 }
 
-/* As the Go liaison shows a failed RPC, and which node it was; what admit said, and the end without
- * an answer, stay. */
+/* As the Go liaison shows a failed RPC, and which node it was unless these are its own words; what
+ * admit said, and the end without an answer, stay. */
 static void rpc_error(const struct node_call *call, const struct error *status, struct error *why)
 {
     const struct node *node = call->node;
@@ -84,6 +84,9 @@ static void rpc_error(const struct node_call *call, const struct error *status, 
                   "rpc error: code = %s desc = data node %s (%s) was lost: %s; try again: while it "
                   "is away, other nodes are asked alone",
                   go_name(status->code), node_name(node), node_address(node), status->text);
+    } else if (node != NULL && !unary_status_is_theirs(call->unary)) {
+        error_set(why, status->code, "rpc error: code = %s desc = %s: answer of data node %s (%s)",
+                  go_name(status->code), status->text, node_name(node), node_address(node));
     } else {
         error_set(why, status->code, "rpc error: code = %s desc = %s", go_name(status->code),
                   status->text);

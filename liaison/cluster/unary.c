@@ -10,6 +10,7 @@ struct unary {
     struct loop *loop; /* borrow */
     struct call *call; /* own; NULL after the end */
     struct msg *msg;   /* pin: the answer, while the status is awaited */
+    bool status_is_theirs;
     struct unary_options options;
 };
 
@@ -87,6 +88,7 @@ static void on_end(void *owner, struct call *call, const struct error *status)
     if (go_on(unary, call)) {
         return;
     }
+    unary->status_is_theirs = call_status_is_theirs(call);
     unary->call = NULL;
     finish(unary);
     if (status->code != ERROR_NONE) {
@@ -109,6 +111,11 @@ struct unary *unary_open(struct loop *loop, struct link *link, const struct unar
     unary->call = call_open(link, &call, &events, unary);
     call_send(unary->call, options->request, true);
     return unary;
+}
+
+bool unary_status_is_theirs(const struct unary *unary)
+{
+    return unary->status_is_theirs;
 }
 
 void unary_cancel(struct unary **unary)

@@ -25,5 +25,7 @@ struct unary_options {
 };
 
 struct unary *unary_open(struct loop *loop, struct link *link, const struct unary_options *options);
+/* Inside on_answer: `why` is the peer's own status; otherwise what was found here. */
+bool unary_status_is_theirs(const struct unary *unary);
 /* NULLs the pointer; NULL is a no-op. No answer comes any more. */
 void unary_cancel(struct unary **unary);

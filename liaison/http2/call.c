@@ -109,9 +109,10 @@ static void finish(struct call *call)
     struct error status;
     struct error err;
     call->answered = true;
-    grpc_read_status(&call->trailers, call->http_status, &status);
+    call->status_is_theirs = grpc_read_status(&call->trailers, call->http_status, &status);
     if (status.code == ERROR_NONE && !inbox_end(&call->stream.inbox, &err)) {
         status = err;
+        call->status_is_theirs = false;
     }
     end_with(call, NGHTTP2_NO_ERROR, &status);
 }
@@ -289,6 +290,11 @@ struct call *call_open(struct link *link, const struct call_options *options,
     }
     h2_request_flush(&host->h2);
     return call;
+}
+
+bool call_status_is_theirs(const struct call *call)
+{
+    return call->status_is_theirs;
 }
 
 bool call_is_unsent(const struct call *call)

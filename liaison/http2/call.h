@@ -47,7 +47,8 @@ struct call {
     struct error status; /* for FAILING */
     struct chain unsent; /* then: a whole request of which nothing has left */
     struct headers trailers;
-    bool answered;        /* the peer has ended the stream */
+    bool answered; /* the peer has ended the stream */
+    bool status_is_theirs;
     unsigned http_status; /* 0 until the first header block was complete */
 };
 

@@ -120,23 +120,20 @@ bool grpc_read_response(const struct headers *headers, unsigned *http_status_out
                      *http_status_out, SLICE_ARG(type));
 }
 
-void grpc_read_status(const struct headers *trailers, unsigned http_status, struct error *status)
+bool grpc_read_status(const struct headers *trailers, unsigned http_status, struct error *status)
 {
     if (trailers->overflowed) {
-        error_set(status, ERROR_RESOURCE_EXHAUSTED, "the trailers of the answer exceed %zu bytes",
-                  trailers->limit);
-        return;
+        return error_set(status, ERROR_RESOURCE_EXHAUSTED,
+                         "the trailers of the answer exceed %zu bytes", trailers->limit);
     }
     const struct slice code = headers_get(trailers, "grpc-status");
     if (code.ptr == NULL) {
-        error_set(status, grpc_code_of_http(http_status),
-                  "the answer ended without a grpc-status (HTTP status %u)", http_status);
-        return;
+        return error_set(status, grpc_code_of_http(http_status),
+                         "the answer ended without a grpc-status (HTTP status %u)", http_status);
     }
     const int64_t number = decimal(code, 9);
     if (number < 0) {
-        error_set(status, ERROR_UNKNOWN, "malformed grpc-status: \"%.*s\"", SLICE_ARG(code));
-        return;
+        return error_set(status, ERROR_UNKNOWN, "malformed grpc-status: \"%.*s\"", SLICE_ARG(code));
     }
     status->code = number > ERROR_UNAUTHENTICATED ? ERROR_UNKNOWN : (enum error_code)number;
     status->text[0] = '\0';
@@ -146,6 +143,7 @@ void grpc_read_status(const struct headers *trailers, unsigned http_status, stru
             error_set(status, status->code, "the peer gave no reason");
         }
     }
+    return true;
 }
 
 void grpc_write_prefix(uint8_t prefix[GRPC_PREFIX_BYTES], uint32_t len)

@@ -31,8 +31,9 @@ bool grpc_read_request(const struct headers *headers, struct grpc_request *reque
                        struct error *err) MUST_CHECK;
 
 /* The status of a call from its last header block; `http_status` is that of the first one.
- * Code NONE = OK, then status->text is empty. */
-void grpc_read_status(const struct headers *trailers, unsigned http_status, struct error *status);
+ * Code NONE = OK, then status->text is empty. False: there was no status that can be read, and this
+ * one was made here. */
+bool grpc_read_status(const struct headers *trailers, unsigned http_status, struct error *status);
 /* A 1xx status: the answer is still to come. */
 bool grpc_is_informational(const struct headers *headers);
 /* The code and text for an answer that is no gRPC at all (`:status`, `content-type`). False: it is

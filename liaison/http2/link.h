@@ -80,6 +80,8 @@ struct call_options {
 /* Opens the RPC. Never NULL; a link that cannot take it ends the call through on_end. */
 struct call *call_open(struct link *link, const struct call_options *options,
                        const struct call_events *events, void *owner /* borrow */);
+/* Inside on_end: the peer itself has said this status; otherwise it is what was found here. */
+bool call_status_is_theirs(const struct call *call);
 /* Inside on_end: the peer said GOAWAY while the call waited for one of the streams that it allows,
  * and the request was complete. Then the same RPC can go on over another link, with the same
  * events. */

@@ -89,7 +89,7 @@ static void read_headers(struct slice rest, size_t step)
     (void)!grpc_read_request(&headers, &request, &err);
     (void)!grpc_read_response(&headers, &http_status, &err);
     (void)grpc_is_informational(&headers);
-    grpc_read_status(&headers, http_status, &err);
+    (void)grpc_read_status(&headers, http_status, &err);
     headers_fini(&headers);
 }
 

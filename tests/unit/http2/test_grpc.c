@@ -240,17 +240,18 @@ static const struct {
     const char *const *pairs;
     enum error_code code;
     const char *text;
+    bool theirs;
 } ends[] = {
-    {PAIRS("grpc-status", "0"), ERROR_NONE, ""},
-    {PAIRS("grpc-status", "0", "grpc-message", "ignored"), ERROR_NONE, ""},
-    {PAIRS("grpc-status", "3", "grpc-message", "a%20b"), ERROR_INVALID_ARGUMENT, "a b"},
-    {PAIRS("grpc-status", "16"), ERROR_UNAUTHENTICATED, "the peer gave no reason"},
-    {PAIRS("grpc-status", "17", "grpc-message", "new"), ERROR_UNKNOWN, "new"},
-    {PAIRS("grpc-status", "-1"), ERROR_UNKNOWN, "malformed grpc-status: \"-1\""},
+    {PAIRS("grpc-status", "0"), ERROR_NONE, "", true},
+    {PAIRS("grpc-status", "0", "grpc-message", "ignored"), ERROR_NONE, "", true},
+    {PAIRS("grpc-status", "3", "grpc-message", "a%20b"), ERROR_INVALID_ARGUMENT, "a b", true},
+    {PAIRS("grpc-status", "16"), ERROR_UNAUTHENTICATED, "the peer gave no reason", true},
+    {PAIRS("grpc-status", "17", "grpc-message", "new"), ERROR_UNKNOWN, "new", true},
+    {PAIRS("grpc-status", "-1"), ERROR_UNKNOWN, "malformed grpc-status: \"-1\"", false},
     {PAIRS("grpc-status", "4294967296000"), ERROR_UNKNOWN,
-     "malformed grpc-status: \"4294967296000\""},
-    {PAIRS("x", "y"), ERROR_UNAVAILABLE,
-     "the answer ended without a grpc-status (HTTP status 503)"},
+     "malformed grpc-status: \"4294967296000\"", false},
+    {PAIRS("x", "y"), ERROR_UNAVAILABLE, "the answer ended without a grpc-status (HTTP status 503)",
+     false},
 };
 
 START_TEST(ends_are_read)
@@ -259,9 +260,10 @@ START_TEST(ends_are_read)
         struct headers trailers;
         struct error status;
         add_all(&trailers, ends[i].pairs);
-        grpc_read_status(&trailers, 503, &status);
+        const bool theirs = grpc_read_status(&trailers, 503, &status);
         ck_assert_int_eq(status.code, ends[i].code);
         ck_assert_str_eq(status.text, ends[i].text);
+        ck_assert_int_eq(theirs, ends[i].theirs);
         headers_fini(&trailers);
     }
 }
