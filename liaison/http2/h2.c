@@ -52,9 +52,13 @@ static void keep_reason(struct h2 *h2, const struct error *why)
     }
 }
 
-void h2_note(struct h2 *h2, const char *text, size_t len)
+int h2_note(nghttp2_session *session, int code, const char *text, size_t len, void *user)
 {
+    struct h2 *h2 = user;
+    (void)session;
+    (void)code;
     (void)snprintf(h2->note, sizeof h2->note, "%.*s", (int)len, text);
+    return 0;
 }
 
 static void stop(struct event *event)

@@ -69,8 +69,8 @@ void h2_request_flush(struct h2 *h2);
 /* Writes `frame_header` and the first `len` bytes of the chain; for nghttp2's send_data callback,
  * whose result it returns. */
 int h2_send_data(struct h2 *h2, const uint8_t *frame_header, struct chain *chain, size_t len);
-/* For nghttp2's error callback: the text goes into the reason if the session ends of itself. */
-void h2_note(struct h2 *h2, const char *text, size_t len);
+/* nghttp2's error callback: the text goes into the reason if the session ends of itself. */
+int h2_note(nghttp2_session *session, int code, const char *text, size_t len, void *user);
 /* Bytes wait because the socket takes no more. */
 bool h2_is_blocked(const struct h2 *h2);
 bool h2_is_closed(const struct h2 *h2);

@@ -100,15 +100,6 @@ static int on_stream_close(nghttp2_session *session, int32_t stream_id, uint32_t
     return 0;
 }
 
-static int on_complaint(nghttp2_session *session, int code, const char *text, size_t len,
-                        void *user)
-{
-    (void)session;
-    (void)code;
-    h2_note(user, text, len);
-    return 0;
-}
-
 static nghttp2_session_callbacks *make_callbacks(void)
 {
     nghttp2_session_callbacks *callbacks;
@@ -119,7 +110,7 @@ static nghttp2_session_callbacks *make_callbacks(void)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
-    nghttp2_session_callbacks_set_error_callback2(callbacks, on_complaint);
+    nghttp2_session_callbacks_set_error_callback2(callbacks, h2_note);
     stream_set_callbacks(callbacks);
     return callbacks;
 }
