@@ -3,6 +3,7 @@
 #include "liaison/cluster/member.h"
 
 #include "liaison/own.h"
+#include "proto/moment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static char *copy_text(const char *text)
 
 static int64_t nanoseconds(const Google__Protobuf__Timestamp *at)
 {
-    return at == NULL ? 0 : at->seconds * 1000000000 + at->nanos;
+    return at == NULL ? 0 : moment_nanos(moment_of(at));
 }
 
 void member_init(struct member *member, const Banyandb__Database__V1__Node *node)

@@ -30,7 +30,7 @@ static int64_t updated_at(const struct completeness *completeness, struct slice 
         return INT64_MAX; /* not known: not to be relied on */
     }
     struct moment moment = moment_of(group->updated_at);
-    return moment_has_nanos(moment) ? moment.seconds * 1000000000 + moment.nanos : INT64_MAX;
+    return moment_has_nanos(moment) ? moment_nanos(moment) : INT64_MAX;
 }
 
 static bool stage_holds(const struct completeness *completeness, const struct request_group *group,

@@ -32,8 +32,7 @@ static int64_t last_deal(const struct world *world, struct executor *executor)
 
 static bool begins_after(const struct request *request, int64_t moment)
 {
-    struct moment begin = moment_of(request->message->time_range->begin);
-    return moment_has_nanos(begin) && begin.seconds * 1000000000 + begin.nanos > moment;
+    return moment_nanos(moment_of(request->message->time_range->begin)) > moment;
 }
 
 /* A node groups by one value of a tag. */

@@ -142,6 +142,21 @@ def test_nodes_aggregate_where_no_row_has_a_copy(ahead):
     assert mode_of(ahead, cpm, now + MINUTE_MS, ahead.end) == "rows"    # it has replicas
 
 
+@pytest.mark.sanitize
+def test_the_widest_range_there_is(combining, start):
+    """The first and the last millisecond that 64 bits of nanoseconds hold: all rows, and no row twice."""
+    pulling = start(["--demo", "--nodes", 3])
+    request = query(by_endpoint())
+    wanted = pulling.client.query(request)
+    asked_for(pulling)
+    request.time_range.begin.seconds, request.time_range.begin.nanos = -9_223_372_037, 146_000_000
+    request.time_range.end.seconds, request.time_range.end.nanos = 9_223_372_036, 854_000_000
+    for cluster in pulling, combining:
+        assert len(cluster.client.query(request).data_points) == ENDPOINTS
+    assert pulling.client.query(request) == wanted
+    assert set(asked_for(pulling)) == {False}
+
+
 def test_more_groups_than_a_node_can_number(ahead):
     """Nodes of 0.11 send 65,536 groups at most, and nothing tells that there are more."""
     groups = 65_536
