@@ -55,6 +55,17 @@ static bool check_top(const struct request *request, struct error *err)
                              message->name, message->top->field_name);
 }
 
+/* Nodes that aggregate take every rule that they have and that sorts; what is refused of it was
+ * refused with their words. Here it only tells which group comes first: a rule of several tags, or
+ * of a tag that the measure does not have, leaves that to time. */
+static void order_groups(struct request *request, const struct catalog *catalog)
+{
+    struct error ignored;
+    if (request->message->agg != NULL) {
+        (void)!request_order(request, catalog, &ignored);
+    }
+}
+
 static void fill_plan(struct request *request, struct arena *arena)
 {
     struct plan *plan = &request->plan;
@@ -87,10 +98,10 @@ bool request_plan(struct request *request, const struct catalog *catalog, const 
 {
     request->plan = (struct plan){.layout = NULL};
     request->executes = prepare(request, catalog, hot_selector, arena, err);
-    if (!request->executes || !request_analysis(request, catalog, err) ||
-        (request->message->agg != NULL && !request_order(request, catalog, err))) {
+    if (!request->executes || !request_analysis(request, catalog, err)) {
         return false;
     }
+    order_groups(request, catalog);
     fill_plan(request, arena);
     request_aggregate(request, arena);
     return request->group_count == 1 || request_layout(request, arena, err);

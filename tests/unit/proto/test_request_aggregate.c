@@ -151,6 +151,14 @@ START_TEST(orders)
     ck_assert(made->order_hidden);
     made = plan(ASK("\"g1\"", "," AGG("SUM", "v") ",\"orderBy\":{\"sort\":1}"));
     ck_assert(made->order == PLAN_BY_TIME && made->descending);
+    /* a rule that nodes take, and that names no single tag of the measure: time decides */
+    made = plan(ASK(
+        "\"g1\"", "," AGG("SUM", "v") ",\"orderBy\":{\"sort\":1,\"indexRuleName\":\"two-tags\"}"));
+    ck_assert(made->order == PLAN_BY_TIME && made->descending && !made->order_hidden);
+    /* the second group's rule of that name has one tag */
+    made = plan(
+        ASK("\"g1\",\"g2\"", "," AGG("SUM", "v") ",\"orderBy\":{\"indexRuleName\":\"two-tags\"}"));
+    ck_assert(made->order == PLAN_BY_TAG && is(made->order_tag.name, "zone"));
 }
 END_TEST
 
