@@ -77,6 +77,6 @@ struct plan {
     /* Several groups: the columns of the nodes' frames, all of them together, computed from the
      * schemas and the client's projections (hidden ones included). What a group's frame lacks is
      * null. PARTIALS needs the tags alone; FOLD the tags and the aggregated field. With one group
-     * NULL: the frames tell. */
+     * NULL: the frames tell; but not when the client named it more than once. */
     const struct layout *layout; /* borrow */
 };

@@ -25,6 +25,7 @@ bool request_parse(struct slice bytes, struct arena *arena, struct request *requ
     }
     request->message = message;
     request->trace = message->trace;
+    request->several = message->n_groups > 1;
     request->carried = request_bytes_carry(bytes, changed_fields, arena);
     request->groups =
         request_group_take(message->groups, message->n_groups, arena, &request->group_count);

@@ -28,6 +28,7 @@ struct request {
     bool trace;
     size_t group_count; /* distinct, in request order */
     struct request_group *groups;
+    bool several;     /* the client named more than one, or one again: schemas tell the columns */
     struct plan plan; /* after request_plan */
     bool shows;       /* several groups: some group has something of what is projected */
     bool executes;    /* request_plan has found nothing against it but what its execution would */

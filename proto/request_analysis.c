@@ -60,9 +60,8 @@ static bool check_projections(const struct request *request, const measure_schem
                               struct error *err)
 {
     const query_request *message = request->message;
-    return request->group_count > 1 ||
-           (check_each(message->tag_projection, measure, is_defined, err) &&
-            check_fields(message->field_projection, measure, err));
+    return request->several || (check_each(message->tag_projection, measure, is_defined, err) &&
+                                check_fields(message->field_projection, measure, err));
 }
 
 /* group_by and agg against the schema */

@@ -104,5 +104,5 @@ bool request_plan(struct request *request, const struct catalog *catalog, const 
     order_groups(request, catalog);
     fill_plan(request, arena);
     request_aggregate(request, arena);
-    return request->group_count == 1 || request_layout(request, arena, err);
+    return !request->several || request_layout(request, arena, err);
 }

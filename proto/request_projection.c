@@ -104,14 +104,14 @@ tag_projection *request_projection_tags(const struct request *request,
     const struct plan *plan = &request->plan;
     bool needs = plan->mode != PLAN_PARTIALS && (plan->order_hidden || plan->key_count > 0);
     tag_projection *asked = request->message->tag_projection;
-    if (!needs && (asked == NULL || request->group_count == 1)) {
+    if (!needs && (asked == NULL || !request->several)) {
         return asked;
     }
     tag_projection *projection = copy_tags(asked, arena);
     if (needs) {
         append_needed(request, projection, arena);
     }
-    return request->group_count == 1 ? projection : reduce_tags(projection, measure, arena);
+    return !request->several ? projection : reduce_tags(projection, measure, arena);
 }
 
 static field_projection *new_fields(const field_projection *from, struct arena *arena)
@@ -156,14 +156,14 @@ field_projection *request_projection_fields(const struct request *request,
         append_field(one, plan->agg.field);
         return one;
     }
-    if (!plan->top.hidden && (asked == NULL || request->group_count == 1)) {
+    if (!plan->top.hidden && (asked == NULL || !request->several)) {
         return asked;
     }
     field_projection *projection = new_fields(asked, arena);
     if (plan->top.hidden) {
         append_field(projection, plan->top.field);
     }
-    return request->group_count == 1 ? projection : reduce_fields(projection, measure);
+    return !request->several ? projection : reduce_fields(projection, measure);
 }
 
 static tag_projection *entity_tag(const Banyandb__Database__V1__Measure *measure,

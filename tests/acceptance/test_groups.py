@@ -100,6 +100,8 @@ AGGREGATES = {
     "two groups, arrays as null in one frame": ask("west east", "reading", ["extra.names"], agg=agg("SUM", "f"),
                                                    groupBy=keys("default.svc")),
     "a group named twice": ask("west west", *READING, agg=agg("SUM", "n")),
+    "a group named twice, a tag of none": ask("west west", "reading", ["default.nothing", "idx.rank"], agg=agg("SUM", "n"),
+                                              groupBy=keys("default.svc")),
 }
 
 

@@ -129,6 +129,8 @@ AWKWARD = {
     "two groups, offset and limit": (ask("west east", *READING, offset=40, limit=31), (10, 0)),
     "two groups, criteria": (ask("east west", *READING, criteria=where("rank", GE, 0), limit=500), (10, 0)),
     "a group named twice": (ask("east east", *READING), (10, 0)),
+    "a group named twice, tags alone": (ask("east east", "reading", ["idx.rank"], limit=500), (10, 0)),
+    "a group named twice, fields alone": (ask("east east", "reading", (), ["n", "nothing"], orderBy=by(sort=DESC)), (10, 0)),
     "a group named twice among two": (ask("east west east", *READING, limit=500), (10, 0)),
     "devices": (ask(*DEVICE), (10, 0)),
     "devices by a rule with nulls": (ask(*DEVICE, orderBy=by("floor")), (10, 0)),

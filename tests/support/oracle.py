@@ -170,13 +170,13 @@ class Oracle:
 
     def _tags(self, request, groups):
         """(family, tag, whether it was asked for). Several groups and no tag asked: all tags, as nulls."""
-        if request.tag_projection.tag_families or len(groups) == 1:
+        if request.tag_projection.tag_families or len(request.groups) == 1:
             return [(family.name, tag, True) for family in request.tag_projection.tag_families for tag in family.tags]
         known = dict.fromkeys(tag for group in groups for tag in self.catalog.tag_types(group, request.name))
         return [(family, tag, False) for family, tag in known]
 
     def _fields(self, request, groups):
-        if request.field_projection.names or len(groups) == 1:
+        if request.field_projection.names or len(request.groups) == 1:
             return [(field, True) for field in request.field_projection.names]
         known = dict.fromkeys(field for group in groups for field in self.catalog.field_types(group, request.name))
         return [(field, False) for field in known]

@@ -148,7 +148,7 @@ def layout(oracle, request):
     groups = list(dict.fromkeys(request.groups))
     known = {tag for group in groups for tag in oracle.catalog.tag_types(group, request.name)}
     shown = [(family.name, tag) for family in request.tag_projection.tag_families for tag in family.tags]
-    if len(groups) > 1:
+    if len(request.groups) > 1:
         shown = [tag for tag in shown if tag in known]
     return shown + [key for key in keys_of(request) if key not in shown]
 

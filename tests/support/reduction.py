@@ -47,7 +47,7 @@ def answer(request, catalog, frames, rules):
 
 
 def layout(request, catalog, groups, frame, rules):
-    if len(groups) == 1 or not rules.promote:
+    if len(request.groups) == 1 or not rules.promote:
         return reference.layout_of_frame(frame)[0]
     known = {tag for group in groups for tag in catalog.tag_types(group, request.name)}
     shown = [tag for tag in reference.projected(request) if tag in known]

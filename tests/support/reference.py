@@ -234,7 +234,7 @@ def merge(request, catalog, frames, rules):
         order_tag = catalog.order_tag(groups, request.name, request.order_by.index_rule_name)
     hidden = order_tag is not None and order_tag not in projected(request)
     sources = [(group, frame) for group in range(len(groups)) for _, frame in frames[group] if frame.rows]
-    if len(groups) > 1:
+    if len(request.groups) > 1:
         tags, fields = layout_of_groups(request, catalog, groups, rules)
     elif sources:
         tags, fields = layout_of_frame(sources[0][1])

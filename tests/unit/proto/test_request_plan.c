@@ -241,7 +241,10 @@ START_TEST(layouts)
         plan(json);
         assert_layout(table[i].layout);
     }
-    ck_assert_ptr_null(plan(ASK("\"g1\",\"g1\"", ""))->layout);
+    /* asked once, and its columns are those of its schema all the same */
+    ck_assert_uint_eq(plan(ASK("\"g2\",\"g2\"", "," TAGS("default", "\"svc\"")))->group_count, 1);
+    assert_layout("default.svc | v ");
+    ck_assert_ptr_null(plan(ASK("\"g2\"", ""))->layout);
     plan(ASK("\"index\",\"g2\"", ""));
     assert_layout("default.svc default.zone | v ");
 }
