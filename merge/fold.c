@@ -41,6 +41,15 @@ void fold_carry(struct fold *fold, struct folded *folded, const struct rank *ran
     }
 }
 
+/* Records have different ranks, unless a node gives one in two slices: then the keys decide, as the
+ * table is walked in another order each time. */
+static bool spelled_before(struct slice a, struct slice b)
+{
+    const size_t shared = a.len < b.len ? a.len : b.len;
+    const int order = shared == 0 ? 0 : memcmp(a.ptr, b.ptr, shared);
+    return order != 0 ? order < 0 : a.len < b.len;
+}
+
 static bool ranks_before(const void *owner, const void *a, const void *b)
 {
     const struct fold *fold = owner;
@@ -49,7 +58,9 @@ static bool ranks_before(const void *owner, const void *a, const void *b)
     if (folded_a->head != folded_b->head) {
         return (folded_a->head < folded_b->head) != fold->descending;
     }
-    return rank_compare(&folded_a->first->rank, &folded_b->first->rank, fold->descending) < 0;
+    const int order =
+        rank_compare(&folded_a->first->rank, &folded_b->first->rank, fold->descending);
+    return order != 0 ? order < 0 : spelled_before(folded_a->group.key, folded_b->group.key);
 }
 
 /* One more group on the heap; false when all are. */

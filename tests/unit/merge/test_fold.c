@@ -6,6 +6,8 @@
 #include "tests/unit/frame/unit.h"
 #include "tests/unit/merge/frames.h"
 
+#include <stdio.h>
+
 #define HEAD  "time version series "
 #define SVC   "tag:d.svc:str "
 #define HOST  "tag:d.host:str "
@@ -248,12 +250,36 @@ START_TEST(several_groups_of_the_request)
 }
 END_TEST
 
+/* A node that gives its records in each part again, with other tags: groups have the same ranks
+ * then, and the table that holds them is never walked in the same order twice. */
+START_TEST(groups_of_one_rank_are_ordered_by_their_keys)
+{
+    static const char text[] = HEAD SVC V " | 1 1 7 %s 1 | 1 1 8 %s 1 | 1 1 9 %s 1 | 2 1 7 %s 1";
+    const struct example example = {.name = "again"};
+    const struct plan plan = plan_of(&example);
+    static const char *const keys[][4] = {
+        {"b", "n", "aa", "p"}, {"a", "m", "a", "q"}, {"c", "l", "ab", "o"}, {"d", "k", "b", "r"}};
+    struct frames_msg msgs[4];
+    for (size_t part = 0; part < 4; part++) {
+        char frame[256];
+        const char *const *key = keys[part];
+        (void)snprintf(frame, sizeof frame, text, key[0], key[1], key[2], key[3]);
+        msgs[part] = (struct frames_msg){.msg = frames_make(frame, 4, NULL), .part = part};
+    }
+    char *answer = frames_merge(&plan, msgs, 4, 1000);
+    ck_assert_str_eq(answer, "a 2; b 2; c 1; d 1; k 1; l 1; m 1; n 1; aa 1; ab 1; "
+                             "o 1; p 1; q 1; r 1");
+    free(answer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("merge fold");
     TCase *tests = tcase_create("fold");
     tcase_add_loop_test(tests, rows_fold_into_groups, 0, sizeof examples / sizeof *examples);
     tcase_add_test(tests, several_groups_of_the_request);
+    tcase_add_test(tests, groups_of_one_rank_are_ordered_by_their_keys);
     suite_add_tcase(suite, tests);
     return unit_run(suite);
 }
