@@ -3,6 +3,7 @@
 
 #include "liaison/admin.h"
 #include "liaison/cluster/cluster.h"
+#include "liaison/container_of.h"
 #include "liaison/heap_trim.h"
 #include "liaison/nodes_page.h"
 #include "liaison/own.h"
@@ -33,8 +34,7 @@ struct control {
 
 static void on_first_world(struct loop_task *task)
 {
-    struct control *control =
-        (struct control *)((char *)task - offsetof(struct control, first_world));
+    struct control *control = container_of(task, struct control, first_world);
     control->setup.on_first_world(control->setup.owner);
 }
 
@@ -133,7 +133,7 @@ unsigned control_port(const struct control *control)
 /* What it holds, told to the metrics. */
 static void on_publish(struct loop_timer *timer)
 {
-    struct control *control = (struct control *)((char *)timer - offsetof(struct control, publish));
+    struct control *control = container_of(timer, struct control, publish);
     metrics_charge(control->shard, &control->charge);
     loop_timer_start(timer, PUBLISH_MS);
 }

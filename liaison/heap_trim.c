@@ -2,6 +2,7 @@
 /* Resident minus given out; pages of files, which are the program's own, do not count. */
 #include "liaison/heap_trim.h"
 
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 #include "liaison/thread_cache.h"
 
@@ -124,8 +125,7 @@ static bool is_due(struct heap_trim *trim)
 /* It takes until the next look: the ends first, as each thread comes to it, then what is inside. */
 static void on_look(struct loop_timer *timer)
 {
-    struct heap_trim *trim =
-        (struct heap_trim *)((char *)timer - offsetof(struct heap_trim, timer));
+    struct heap_trim *trim = container_of(timer, struct heap_trim, timer);
     const bool due = is_due(trim);
     if (trim->frees_ends) {
         keep_ends(TOP_BYTES, PAD_BYTES);

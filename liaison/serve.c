@@ -8,6 +8,7 @@
  */
 #include "liaison/serve.h"
 
+#include "liaison/container_of.h"
 #include "liaison/control.h"
 #include "liaison/edge/edge.h"
 #include "liaison/machine.h"
@@ -62,7 +63,7 @@ static void on_drained(void *owner)
 
 static void on_grace_over(struct loop_timer *timer)
 {
-    struct liaison *liaison = (struct liaison *)((char *)timer - offsetof(struct liaison, timer));
+    struct liaison *liaison = container_of(timer, struct liaison, timer);
     log_warn(liaison->log, MODULE,
              "grace is over, ending the queries that still run; grace_ms=%llu",
              (unsigned long long)duration_ms(liaison->options->grace));
@@ -71,7 +72,7 @@ static void on_grace_over(struct loop_timer *timer)
 
 static void drain(struct loop_timer *timer)
 {
-    struct liaison *liaison = (struct liaison *)((char *)timer - offsetof(struct liaison, timer));
+    struct liaison *liaison = container_of(timer, struct liaison, timer);
     loop_timer_fini(timer);
     loop_timer_init(timer, liaison->loop, on_grace_over);
     loop_timer_start(timer, duration_ms(liaison->options->grace));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/spent_turns.h"
 
+#include "liaison/container_of.h"
+
 #include <assert.h>
 
 #define PIECES_A_TURN 16 /* a millisecond or two */
 
 static void on_turn(struct loop_task *task)
 {
-    struct spent_turns *turns =
-        (struct spent_turns *)((char *)task - offsetof(struct spent_turns, turn));
+    struct spent_turns *turns = container_of(task, struct spent_turns, turn);
     bool more = true;
     for (size_t i = 0; more && i < PIECES_A_TURN; i++) {
         more = spent_give_back(&turns->spent);

@@ -10,6 +10,7 @@
 #include "liaison/cluster/registry.h"
 #include "liaison/cluster/roster.h"
 #include "liaison/cluster/schema_request.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -19,8 +20,6 @@
 #define SETTLE_MS  5
 #define REMIND_MS  5000
 #define MS_PER_DAY UINT64_C(86400000)
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct cluster {
     struct cluster_setup setup;

@@ -4,6 +4,7 @@
 
 #include "liaison/cluster/discovery_dns.h"
 #include "liaison/cluster/file_watch.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -11,8 +12,6 @@
 #include <string.h>
 
 #define MODULE "DISCOVERY"
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct discovery {
     struct place_setup setup;

@@ -3,6 +3,7 @@
  */
 #include "liaison/cluster/discovery_dns.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/resolver.h"
 #include "liaison/own.h"
 
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct srv_name {
     struct discovery_dns *dns; /* borrow: outlives its names */

@@ -3,6 +3,7 @@
  * that has changed is somebody told. */
 #include "liaison/cluster/file_watch.h"
 
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <event2/event.h>
@@ -18,8 +19,6 @@
 
 #define SETTLE_MS 200  /* a writer is done by then */
 #define RETRY_MS  1000 /* a directory that is not there, or no inotify to watch it with */
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct file_watch {
     struct loop *loop;      /* borrow */

@@ -8,6 +8,7 @@
 #include "liaison/cluster/node_link.h"
 #include "liaison/cluster/node_metrics.h"
 #include "liaison/cluster/pulse.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -20,8 +21,6 @@
 #define LAST_RETRY_MS    3000 /* a node that is back is used again soon */
 #define BREAKER_RETRY_MS 1000
 #define PATIENCE_NS      5000000000u /* a call that waited less says nothing about the node */
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct node {
     struct node_setup setup;

@@ -5,6 +5,7 @@
 
 #include "frame/decode_layout.h"
 #include "frame/envelope.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 #include "proto/cluster.pb-c.h"
 
@@ -15,8 +16,6 @@
 
 #define MODULE     "CLUSTER.NODE"
 #define TEXT_SHOWN ((size_t)1000)
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void reap(void *object)
 {

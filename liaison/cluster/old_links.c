@@ -2,13 +2,12 @@
 /* Few at a time: one for each time that a peer drained, until its last call ends. */
 #include "liaison/cluster/old_links.h"
 
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void drop(struct old_link *old)
 {

@@ -6,6 +6,7 @@
 #include "liaison/cluster/backoff.h"
 #include "liaison/cluster/trust.h"
 #include "liaison/cluster/whois.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 
 #define MODULE "DISCOVERY"
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct place {
     struct place_setup setup;

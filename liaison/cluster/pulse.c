@@ -3,13 +3,12 @@
 #include "liaison/cluster/pulse.h"
 
 #include "liaison/cluster/probe.h"
+#include "liaison/container_of.h"
 
 #include <stddef.h>
 #include <sys/param.h>
 
 #define PATIENCE_NS (PULSE_PATIENCE_MS * UINT64_C(1000000))
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void on_probe(void *owner, struct msg *msg, const struct error *why)
 {

@@ -8,6 +8,7 @@
 #include "liaison/cluster/compare.h"
 #include "liaison/cluster/schema_intake.h"
 #include "liaison/cluster/schema_session.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 #include "proto/catalog_tags.h"
 
@@ -18,8 +19,6 @@
 #define MODULE          "SCHEMA"
 #define COMPARE_EVERY   5
 #define COMPARE_WAIT_MS 30000
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct slot {
     struct schema_session *session; /* own */

@@ -10,6 +10,7 @@
 #include "liaison/cluster/schema_list.h"
 #include "liaison/cluster/schema_watch.h"
 #include "liaison/cluster/trust.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -21,8 +22,6 @@
 #define HEALTH_DEFAULT_MS 10000
 #define FIRST_RETRY_MS    1000
 #define LAST_RETRY_MS     30000
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct schema_session {
     struct schema_session_setup setup;

@@ -3,6 +3,7 @@
 #include "liaison/cluster/whois.h"
 
 #include "liaison/cluster/probe.h"
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <stddef.h>
@@ -11,8 +12,6 @@
 
 #define RETRY_MS      500
 #define MESSAGE_BYTES ((size_t)4 << 20)
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct whois {
     struct whois_setup setup;

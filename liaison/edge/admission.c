@@ -2,6 +2,8 @@
 /* A line of jobs, and one timer for the one that has waited longest. */
 #include "liaison/edge/admission.h"
 
+#include "liaison/container_of.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -101,8 +103,7 @@ static void refuse(struct admission *admission, struct job *job)
 
 static void on_timer(struct loop_timer *timer)
 {
-    struct admission *admission =
-        (struct admission *)((char *)timer - offsetof(struct admission, timer));
+    struct admission *admission = container_of(timer, struct admission, timer);
     uint64_t now = loop_now(admission->setup.loop);
     struct job *first;
     while ((first = TAILQ_FIRST(&admission->line)) != NULL &&

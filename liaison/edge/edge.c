@@ -2,6 +2,7 @@
 /* The table of methods, and jobs on their way to the executors and back. */
 #include "liaison/edge/edge.h"
 
+#include "liaison/container_of.h"
 #include "liaison/edge/admission.h"
 #include "liaison/edge/certificate.h"
 #include "liaison/edge/cluster_state.h"
@@ -89,7 +90,7 @@ static void give_back(struct edge *edge)
 
 static void on_publish(struct loop_timer *timer)
 {
-    struct edge *edge = (struct edge *)((char *)timer - offsetof(struct edge, publish));
+    struct edge *edge = container_of(timer, struct edge, publish);
     admission_retry(edge->admission);
     give_back(edge);
     publish(edge);
@@ -107,7 +108,7 @@ static void settle(struct edge *edge, struct job *job)
 
 static void on_done(struct loop_task *task)
 {
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, done));
+    struct job *job = container_of(task, struct job, done);
     struct edge *edge = job->owner;
     admission_leave(edge->admission, job);
     struct job *executors_count = job;

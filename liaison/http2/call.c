@@ -6,6 +6,7 @@
  */
 #include "liaison/http2/call.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/fields.h"
 
 #include <assert.h>
@@ -13,8 +14,6 @@
 #include <stdlib.h>
 
 #define USER_AGENT "bydb-liaison"
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void set_state(struct call *call, enum call_state state)
 {

@@ -6,6 +6,7 @@
  */
 #include "liaison/http2/connection.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/server_session.h"
 
 #include <stddef.h>
@@ -14,8 +15,6 @@
 
 #define DRAIN_PING_MS   1000
 #define IDLE_FRAMES_MAX 1000
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct connection *connection_of(struct h2 *h2)
 {

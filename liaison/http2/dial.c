@@ -2,6 +2,7 @@
 /* Everything happens in loop callbacks, the first step too, so `done` never comes early. */
 #include "liaison/http2/dial.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/resolver.h"
 
 #include <ares.h>
@@ -21,8 +22,6 @@
 #define ADDRESSES_MAX      8
 #define UNACKED_TIMEOUT_MS 20000u /* TCP_USER_TIMEOUT */
 #define ATTEMPT_MIN_MS     250
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct address {
     struct sockaddr_storage bytes;

@@ -6,13 +6,12 @@
  */
 #include "liaison/http2/exchange.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/connection.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void set_state(struct exchange *exchange, enum exchange_state state)
 {

@@ -6,6 +6,8 @@
  */
 #include "liaison/http2/h2.h"
 
+#include "liaison/container_of.h"
+
 #include <event2/event.h>
 
 #include <assert.h>
@@ -16,8 +18,6 @@
 #define LINGER_MS       1000
 #define GOAWAY_TEXT_MAX 200
 #define FLUSH_ROUNDS    4 /* gathers per turn; each of them about half a megabyte at most */
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void set_state(struct h2 *h2, enum h2_state state)
 {

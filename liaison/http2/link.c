@@ -5,6 +5,7 @@
  */
 #include "liaison/http2/link.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/call.h"
 #include "liaison/http2/dial.h"
 #include "liaison/http2/link_session.h"
@@ -16,8 +17,6 @@
 
 #define CONNECT_TIMEOUT_MS 5000
 #define WINDOW_BYTES       ((32u << 20) + (64u << 10))
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct link {
     struct call_host host;

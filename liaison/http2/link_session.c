@@ -3,12 +3,11 @@
  */
 #include "liaison/http2/link_session.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/call.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static struct call_host *host_of(struct h2 *h2)
 {

@@ -6,6 +6,7 @@
  */
 #include "liaison/http2/listener.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/port.h"
 #include "liaison/http2/steering.h"
 
@@ -26,8 +27,6 @@
 #define PAUSE_MS         100
 #define KEEPALIVE_S      60   /* clients that vanished without a word are noticed */
 #define LEAVE_MS         1000 /* for handshakes that have begun here */
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct listener {
     struct loop *loop; /* borrow */

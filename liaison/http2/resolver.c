@@ -2,6 +2,8 @@
 /* c-ares says which sockets it wants to be watched; one event each, and one timer for all. */
 #include "liaison/http2/resolver.h"
 
+#include "liaison/container_of.h"
+
 #include <ares.h>
 #include <event2/event.h>
 
@@ -10,8 +12,6 @@
 
 #define SOCKETS_MAX   32
 #define CHANNEL_BYTES ((size_t)74 << 10) /* c-ares' tables, about */
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct watch {
     struct event *event; /* own; NULL = free place */

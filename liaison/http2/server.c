@@ -5,6 +5,7 @@
  */
 #include "liaison/http2/server.h"
 
+#include "liaison/container_of.h"
 #include "liaison/http2/connection.h"
 #include "liaison/http2/listener.h"
 
@@ -14,8 +15,6 @@
 
 #define GREETING_TIMEOUT_MS 20000
 #define UNACKED_TIMEOUT_MS  20000
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct server {
     struct loop *loop; /* borrow */

@@ -2,6 +2,7 @@
 /* The thread, and what it is told by others. */
 #include "liaison/query/executor.h"
 
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 #include "liaison/query/peers.h"
 #include "liaison/query/query.h"
@@ -112,8 +113,7 @@ static void publish(struct executor *executor)
 
 static void on_publish(struct loop_timer *timer)
 {
-    struct executor *executor =
-        (struct executor *)((char *)timer - offsetof(struct executor, publish));
+    struct executor *executor = container_of(timer, struct executor, publish);
     executor->idle = executor->queries > 0 ? 0 : executor->idle + 1;
     if (budget_is_tight(executor->setup.budget) || executor->idle >= IDLE_LOOKS) {
         arena_cache_fini(&executor->cache);
@@ -168,13 +168,13 @@ void executor_job_ended(struct executor *executor, struct job *job)
 
 static void on_start(struct loop_task *task)
 {
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, start));
+    struct job *job = container_of(task, struct job, start);
     query_start(job->executor, job);
 }
 
 static void on_cancel(struct loop_task *task)
 {
-    struct job *job = (struct job *)((char *)task - offsetof(struct job, cancel));
+    struct job *job = container_of(task, struct job, cancel);
     if (job->query != NULL) {
         query_cancel(job->query, ERROR_CANCELLED, "the client cancelled the query or is gone");
     }
@@ -274,7 +274,7 @@ struct executor *executor_open(const struct executor_setup *setup)
 
 static void on_stop(struct loop_task *task)
 {
-    struct executor *executor = (struct executor *)((char *)task - offsetof(struct executor, stop));
+    struct executor *executor = container_of(task, struct executor, stop);
     while (!LIST_EMPTY(&executor->running)) {
         query_cancel(LIST_FIRST(&executor->running)->query, ERROR_UNAVAILABLE,
                      "the liaison is shutting down; ask another one");

@@ -7,6 +7,7 @@
  */
 #include "liaison/query/query.h"
 
+#include "liaison/container_of.h"
 #include "liaison/query/account.h"
 #include "liaison/query/gate.h"
 #include "liaison/query/measure_work.h"
@@ -187,7 +188,7 @@ static enum merge_state work_for_a_share(struct query *query, struct error *err)
 
 static void on_turn(struct loop_task *task)
 {
-    struct query *query = (struct query *)((char *)task - offsetof(struct query, turn));
+    struct query *query = container_of(task, struct query, turn);
     struct error err;
     switch (work_for_a_share(query, &err)) {
     case MERGE_MORE:
@@ -273,7 +274,7 @@ static void gate(struct query *query)
 
 static void on_retry(struct loop_timer *timer)
 {
-    gate((struct query *)((char *)timer - offsetof(struct query, gate.retry)));
+    gate(container_of(timer, struct query, gate.retry));
 }
 
 static void open_work(struct query *query)

@@ -3,6 +3,8 @@
  * receiving. The other nodes' messages are not waited for. */
 #include "liaison/query/round.h"
 
+#include "liaison/container_of.h"
+
 #include <assert.h>
 
 #define EARLY_NS      10000000
@@ -94,7 +96,7 @@ static void on_waiting(void *owner)
 
 static void on_take_turn(struct loop_task *task)
 {
-    struct round *round = (struct round *)((char *)task - offsetof(struct round, take));
+    struct round *round = container_of(task, struct round, take);
     struct executor *executor = round->executor;
     bool waits = is_waiting(round);
     while (waits && !executor_share_is_over(executor)) {
@@ -191,7 +193,7 @@ static void on_complete(void *owner, const struct error *failed)
 
 static void on_after(struct loop_task *task)
 {
-    struct round *round = (struct round *)((char *)task - offsetof(struct round, after));
+    struct round *round = container_of(task, struct round, after);
     if (round->refused && !asks_otherwise(round, round->refusal)) {
         fanout_close(&round->fanout);
         end(round, round->refusal);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/shares.h"
 
+#include "liaison/container_of.h"
+
 #include <stddef.h>
 
 #define SHARE_NS 4000000
 
 static void on_turn(struct loop_task *task)
 {
-    struct shares *shares = (struct shares *)((char *)task - offsetof(struct shares, turn));
+    struct shares *shares = container_of(task, struct shares, turn);
     struct loop_task *first = STAILQ_FIRST(&shares->ready);
     if (first == NULL) {
         return; /* it was taken back since */

@@ -2,14 +2,13 @@
 /* The mailboxes of the loops carry the question there and the answer back. */
 #include "liaison/query/survey.h"
 
+#include "liaison/container_of.h"
 #include "liaison/own.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct question {
     struct loop_task there;

@@ -11,6 +11,7 @@
  * A run before these is not looked at: what is built for good belongs to an idle process, such as
  * OpenSSL's tables of algorithms and libevent's place for each timer that ever ran at once.
  */
+#include "liaison/container_of.h"
 #include "liaison/http2/link.h"
 #include "liaison/http2/server.h"
 #include "liaison/http2/tls.h"
@@ -64,8 +65,6 @@ struct bench {
     size_t answer_count;
     size_t ended; /* calls */
 };
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static void look(void *owner, uint64_t nanoseconds)
 {

@@ -4,6 +4,7 @@
  * Commands come by stdin, one a line: "live", "drain", "quit" (end of input too); what happens is
  * told on stdout.
  */
+#include "liaison/container_of.h"
 #include "liaison/http2/server.h"
 #include "liaison/http2/tls.h"
 
@@ -90,8 +91,7 @@ static void stream_some(struct echo_call *call)
 
 static void on_timer(struct loop_timer *timer)
 {
-    struct echo_call *call =
-        (struct echo_call *)(void *)((char *)timer - offsetof(struct echo_call, timer));
+    struct echo_call *call = container_of(timer, struct echo_call, timer);
     if (is_path(call, "Stream")) {
         stream_some(call);
         return;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The order of a turn, tasks from other threads, and the reap list. */
+#include "liaison/container_of.h"
 #include "liaison/loop.h"
 #include "tests/unit/frame/unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static struct loop *loop;
 static char order[100];

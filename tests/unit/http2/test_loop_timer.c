@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Timers: in order, not before their time, restarted and stopped. */
+#include "liaison/container_of.h"
 #include "liaison/loop.h"
 #include "tests/unit/frame/unit.h"
 
 #include <string.h>
 #include <time.h>
-
-#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 static struct loop *loop;
 static char order[100];
