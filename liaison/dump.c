@@ -6,6 +6,7 @@
 #include "frame/envelope.h"
 #include "frame/msg.h"
 #include "liaison/dump_text.h"
+#include "liaison/own.h"
 #include "merge/arena.h"
 
 #include <errno.h>
@@ -20,10 +21,7 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 static json_t *json_hex(struct slice bytes)
 {
     static const char digits[] = "0123456789abcdef";
-    char *text = malloc(2 * bytes.len + 1);
-    if (text == NULL) {
-        abort();
-    }
+    char *text = own_checked(malloc(2 * bytes.len + 1));
     for (size_t i = 0; i < bytes.len; i++) {
         text[2 * i] = digits[bytes.ptr[i] >> 4];
         text[2 * i + 1] = digits[bytes.ptr[i] & 15];
@@ -166,10 +164,7 @@ static size_t column_width(const struct column *column, size_t rows)
 
 static size_t *column_widths(const struct view *view)
 {
-    size_t *widths = calloc(view->column_count + 1, sizeof *widths);
-    if (widths == NULL) {
-        abort();
-    }
+    size_t *widths = own_array(view->column_count + 1, sizeof *widths);
     for (size_t i = 0; i < view->column_count; i++) {
         widths[i] = column_width(&view->columns[i], view->row_count);
     }
@@ -233,16 +228,13 @@ static struct msg *read_whole(FILE *file)
     size_t capacity = 65536;
     size_t len = 0;
     size_t count;
-    uint8_t *bytes = malloc(capacity);
-    while (bytes != NULL && (count = fread(bytes + len, 1, capacity - len, file)) > 0) {
+    uint8_t *bytes = own_checked(malloc(capacity));
+    while ((count = fread(bytes + len, 1, capacity - len, file)) > 0) {
         len += count;
         if (len == capacity) {
             capacity *= 2;
-            bytes = realloc(bytes, capacity);
+            bytes = own_grow(bytes, capacity, 1);
         }
-    }
-    if (bytes == NULL) {
-        abort();
     }
     struct msg *msg = ferror(file) ? NULL : msg_copy_of(slice_of(bytes, len), NULL);
     free(bytes);

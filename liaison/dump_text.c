@@ -6,6 +6,7 @@
 #include "liaison/dump_text.h"
 
 #include "frame/wire.h"
+#include "liaison/own.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -44,10 +45,7 @@ static void append(struct dump_text *text, const void *bytes, size_t len)
 {
     if (text->len + len > text->capacity) {
         text->capacity = 2 * (text->len + len) + 256;
-        text->ptr = realloc(text->ptr, text->capacity);
-        if (text->ptr == NULL) {
-            abort();
-        }
+        text->ptr = own_checked(realloc(text->ptr, text->capacity));
     }
     if (len > 0) {
         memcpy(text->ptr + text->len, bytes, len);

@@ -7,6 +7,8 @@
  */
 #include "liaison/loop.h"
 
+#include "liaison/own.h"
+
 #include <event2/event.h>
 
 #include <assert.h>
@@ -64,26 +66,18 @@ static void on_wake(evutil_socket_t fd, short what, void *owner)
     (void)n; /* nothing to read is fine: the mailbox is looked at in any case */
 }
 
-static void *must(void *made)
-{
-    if (made == NULL) {
-        abort();
-    }
-    return made;
-}
-
 static struct event_base *base_new(void)
 {
-    struct event_config *config = must(event_config_new());
+    struct event_config *config = own_checked(event_config_new());
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK); /* only the mailbox crosses threads */
-    struct event_base *base = must(event_base_new_with_config(config));
+    struct event_base *base = own_checked(event_base_new_with_config(config));
     event_config_free(config);
     return base;
 }
 
 struct loop *loop_new(const char *name)
 {
-    struct loop *loop = must(calloc(1, sizeof *loop));
+    struct loop *loop = own_array(1, sizeof *loop);
     strncpy(loop->name, name, sizeof loop->name - 1);
     loop->base = base_new();
     STAILQ_INIT(&loop->deferred);
@@ -94,7 +88,8 @@ struct loop *loop_new(const char *name)
     if (loop->wake_fd < 0) {
         abort();
     }
-    loop->wake = must(event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_wake, loop));
+    loop->wake =
+        own_checked(event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_wake, loop));
     event_add(loop->wake, NULL);
     return loop;
 }
@@ -107,7 +102,7 @@ struct event_base *loop_base(struct loop *loop)
 uint8_t *loop_scratch(struct loop *loop)
 {
     if (loop->scratch == NULL) {
-        loop->scratch = must(malloc(LOOP_SCRATCH));
+        loop->scratch = own_checked(malloc(LOOP_SCRATCH));
     }
     return loop->scratch;
 }
@@ -256,7 +251,7 @@ static void bury(struct graveyard *graves, struct corpse corpse)
 {
     if (graves->len == graves->capacity) {
         graves->capacity = graves->capacity == 0 ? 64 : graves->capacity * 2;
-        graves->list = must(realloc(graves->list, graves->capacity * sizeof *graves->list));
+        graves->list = own_grow(graves->list, graves->capacity, sizeof *graves->list);
     }
     graves->list[graves->len++] = corpse;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Heap memory that somebody owns and frees. Never NULL: an empty heap ends the process, as there is
- * nothing sensible left to do on the control side. */
+/* Heap memory that somebody owns and frees. Never NULL: what may be large is held against a budget
+ * before it is taken, so an empty heap is no error of one query; it ends the process. */
 #pragma once
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What was made elsewhere, and can only be missing for lack of memory. */
 static inline void *own_checked(void *made)
 {
     if (made == NULL) {

@@ -3,6 +3,7 @@
 #include "liaison/edge/admission.h"
 
 #include "liaison/container_of.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -116,10 +117,7 @@ static void on_timer(struct loop_timer *timer)
 
 struct admission *admission_open(const struct admission_setup *setup)
 {
-    struct admission *admission = calloc(1, sizeof *admission);
-    if (admission == NULL) {
-        abort();
-    }
+    struct admission *admission = own_array(1, sizeof *admission);
     admission->setup = *setup;
     admission->load = calloc(setup->executor_count, sizeof *admission->load);
     TAILQ_INIT(&admission->line);

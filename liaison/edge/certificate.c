@@ -3,6 +3,7 @@
 
 #include "liaison/cluster/file_watch.h"
 #include "liaison/http2/tls.h"
+#include "liaison/own.h"
 
 #include <stdlib.h>
 
@@ -42,10 +43,7 @@ static void on_change(void *owner)
 
 struct certificate *certificate_open(const struct certificate_setup *setup, struct error *err)
 {
-    struct certificate *certificate = calloc(1, sizeof *certificate);
-    if (certificate == NULL) {
-        abort();
-    }
+    struct certificate *certificate = own_array(1, sizeof *certificate);
     certificate->setup = *setup;
     certificate->context = read_pair(certificate, err);
     if (certificate->context == NULL) {

@@ -9,6 +9,7 @@
 #include "liaison/edge/current_node.h"
 #include "liaison/edge/health.h"
 #include "liaison/edge/measure.h"
+#include "liaison/own.h"
 
 #include <stdlib.h>
 
@@ -287,10 +288,7 @@ static struct server *open_server(struct edge *edge, struct error *err)
 
 struct edge *edge_open(const struct edge_setup *setup, struct error *err)
 {
-    struct edge *edge = calloc(1, sizeof *edge);
-    if (edge == NULL) {
-        abort();
-    }
+    struct edge *edge = own_array(1, sizeof *edge);
     edge->setup = *setup;
     edge->started_at = loop_wall_ns();
     health_init(&edge->health);

@@ -6,6 +6,7 @@
 #include "liaison/edge/health.h"
 
 #include "frame/wire.h"
+#include "liaison/own.h"
 
 #include <stdlib.h>
 
@@ -100,10 +101,7 @@ static void on_watch(struct edge *edge, struct exchange *exchange, struct msg *m
         return;
     }
     struct health *health = edge_health(edge);
-    struct health_watcher *watcher = calloc(1, sizeof *watcher);
-    if (watcher == NULL) {
-        abort();
-    }
+    struct health_watcher *watcher = own_array(1, sizeof *watcher);
     *watcher = (struct health_watcher){.exchange = exchange, .known = asked == ASKED_KNOWN};
     TAILQ_INSERT_TAIL(&health->watchers, watcher, next);
     exchange_set_user(exchange, watcher);

@@ -8,6 +8,7 @@
 
 #include "liaison/container_of.h"
 #include "liaison/http2/fields.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -232,10 +233,7 @@ static bool submit(struct call *call, const struct call_options *options, struct
 static struct call *call_new(struct call_host *host, const struct call_options *options,
                              const struct call_events *events, void *owner)
 {
-    struct call *call = calloc(1, sizeof *call);
-    if (call == NULL) {
-        abort();
-    }
+    struct call *call = own_array(1, sizeof *call);
     call->host = host;
     call->events = *events;
     call->owner = owner;

@@ -8,6 +8,7 @@
 
 #include "liaison/container_of.h"
 #include "liaison/http2/server_session.h"
+#include "liaison/own.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -155,10 +156,7 @@ void connection_watch_stall(struct connection *connection)
 struct connection *connection_open(const struct connection_settings *settings, int fd,
                                    struct ssl_ctx_st *tls, const char *peer)
 {
-    struct connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) {
-        abort();
-    }
+    struct connection *connection = own_array(1, sizeof *connection);
     connection->settings = settings;
     (void)snprintf(connection->peer, sizeof connection->peer, "%s", peer);
     TAILQ_INIT(&connection->exchanges);

@@ -4,6 +4,7 @@
 
 #include "liaison/container_of.h"
 #include "liaison/http2/resolver.h"
+#include "liaison/own.h"
 
 #include <ares.h>
 #include <event2/event.h>
@@ -147,10 +148,8 @@ static void on_connectable(evutil_socket_t fd, short what, void *owner);
 
 static void watch(struct dial *dial)
 {
-    dial->connectable = event_new(loop_base(dial->loop), dial->fd, EV_WRITE, on_connectable, dial);
-    if (dial->connectable == NULL) {
-        abort();
-    }
+    dial->connectable =
+        own_checked(event_new(loop_base(dial->loop), dial->fd, EV_WRITE, on_connectable, dial));
     event_add(dial->connectable, NULL);
     const uint64_t share = dial->timeout_ms / dial->len;
     loop_timer_start(&dial->attempt, share < ATTEMPT_MIN_MS ? ATTEMPT_MIN_MS : share);
@@ -275,10 +274,7 @@ static void on_first_step(struct loop_task *task)
 struct dial *dial_open(struct loop *loop, const struct dial_options *options, dial_done *done,
                        void *owner)
 {
-    struct dial *dial = calloc(1, sizeof *dial);
-    if (dial == NULL) {
-        abort();
-    }
+    struct dial *dial = own_array(1, sizeof *dial);
     charge_add(options->charge, CHARGE_WIRE, sizeof *dial);
     dial->loop = loop;
     dial->charge = options->charge;

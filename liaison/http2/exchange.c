@@ -8,6 +8,7 @@
 
 #include "liaison/container_of.h"
 #include "liaison/http2/connection.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -139,10 +140,7 @@ static void on_deadline(struct loop_timer *timer)
 struct exchange *exchange_new(struct connection *connection, int32_t stream_id)
 {
     const struct connection_settings *settings = connection->settings;
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL) {
-        abort();
-    }
+    struct exchange *exchange = own_array(1, sizeof *exchange);
     exchange->connection = connection;
     stream_init(&exchange->stream, &connection->h2, EXCHANGE_HEADER_BYTES_MAX,
                 settings->max_message_bytes, settings->charge);

@@ -6,6 +6,8 @@
  */
 #include "liaison/http2/gather.h"
 
+#include "liaison/own.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -16,10 +18,7 @@
 
 struct gather *gather_new(struct charge *charge)
 {
-    struct gather *gather = malloc(sizeof *gather);
-    if (gather == NULL) {
-        abort();
-    }
+    struct gather *gather = own_checked(malloc(sizeof *gather));
     gather->first = 0;
     gather->end = 0;
     gather->staged = 0;

@@ -3,6 +3,8 @@
  */
 #include "liaison/http2/headers.h"
 
+#include "liaison/own.h"
+
 #include <stdlib.h>
 
 #define START 256
@@ -34,10 +36,7 @@ static void make_room(struct headers *headers, size_t more)
     if (capacity == headers->capacity) {
         return;
     }
-    headers->bytes = realloc(headers->bytes, capacity);
-    if (headers->bytes == NULL) {
-        abort();
-    }
+    headers->bytes = own_checked(realloc(headers->bytes, capacity));
     charge_resize(headers->charge, CHARGE_WIRE, headers->capacity, capacity);
     headers->capacity = capacity;
 }

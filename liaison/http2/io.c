@@ -8,6 +8,7 @@
 #include "liaison/http2/io.h"
 
 #include "liaison/http2/tls_memory.h"
+#include "liaison/own.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -15,7 +16,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -241,10 +241,7 @@ static const struct io_ops tls = {tls_handshake, tls_read, tls_writev, tls_shutd
 
 static struct ssl_st *session_new(const struct io_tls *tls_of)
 {
-    struct ssl_st *ssl = SSL_new(tls_of->context);
-    if (ssl == NULL) {
-        abort();
-    }
+    struct ssl_st *ssl = own_checked(SSL_new(tls_of->context));
     if (tls_of->host == NULL) {
         SSL_set_accept_state(ssl);
     } else {

@@ -9,11 +9,11 @@
 #include "liaison/http2/call.h"
 #include "liaison/http2/dial.h"
 #include "liaison/http2/link_session.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define CONNECT_TIMEOUT_MS 5000
 #define WINDOW_BYTES       ((32u << 20) + (64u << 10))
@@ -191,10 +191,7 @@ static void on_dialled(void *owner, int fd, const struct error *why)
 
 static struct link *link_new(struct loop *loop, const struct link_options *options)
 {
-    struct link *link = calloc(1, sizeof *link);
-    if (link == NULL) {
-        abort();
-    }
+    struct link *link = own_array(1, sizeof *link);
     const uint32_t window = options->window_bytes == 0 ? WINDOW_BYTES : options->window_bytes;
     struct call_host *host = &link->host;
     h2_init(&host->h2, loop, on_closed, options->charge);
@@ -205,10 +202,7 @@ static struct link *link_new(struct loop *loop, const struct link_options *optio
     host->live = options->live;
     host->max_message_bytes = options->max_message_bytes;
     host->scheme = options->tls == NULL ? "http" : "https";
-    host->authority = strdup(options->address);
-    if (host->authority == NULL) {
-        abort();
-    }
+    host->authority = own_text(options->address);
     link->tls = options->tls;
     link->tls_switch = options->tls_switch;
     link->closing.run = on_closing;

@@ -9,6 +9,7 @@
 #include "liaison/container_of.h"
 #include "liaison/http2/port.h"
 #include "liaison/http2/steering.h"
+#include "liaison/own.h"
 
 #include <event2/event.h>
 
@@ -221,10 +222,7 @@ struct listener *listener_open(struct loop *loop, const struct listener_options 
     if (fd < 0) {
         return NULL;
     }
-    struct listener *listener = calloc(1, sizeof *listener);
-    if (listener == NULL) {
-        abort();
-    }
+    struct listener *listener = own_array(1, sizeof *listener);
     listener->loop = loop;
     listener->accepted = accepted;
     listener->owner = owner;
@@ -235,10 +233,7 @@ struct listener *listener_open(struct loop *loop, const struct listener_options 
     loop_timer_init(&listener->pause, loop, on_pause_over);
     loop_timer_init(&listener->leaving, loop, on_leaving_over);
     listener->acceptable =
-        event_new(loop_base(loop), fd, EV_READ | EV_PERSIST, on_acceptable, listener);
-    if (listener->acceptable == NULL) {
-        abort();
-    }
+        own_checked(event_new(loop_base(loop), fd, EV_READ | EV_PERSIST, on_acceptable, listener));
     event_add(listener->acceptable, NULL);
     if (listener->reuse_port) {
         steering_clear(fd); /* one that left may have chosen */

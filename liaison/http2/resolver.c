@@ -3,6 +3,7 @@
 #include "liaison/http2/resolver.h"
 
 #include "liaison/container_of.h"
+#include "liaison/own.h"
 
 #include <ares.h>
 #include <event2/event.h>
@@ -73,20 +74,14 @@ static void on_socket_state(void *owner, ares_socket_t fd, int readable, int wri
     }
     const short what = (short)((readable ? EV_READ : 0) | (writable ? EV_WRITE : 0) | EV_PERSIST);
     watch->fd = fd;
-    watch->event = event_new(loop_base(resolver->loop), fd, what, on_socket, resolver);
-    if (watch->event == NULL) {
-        abort();
-    }
+    watch->event = own_checked(event_new(loop_base(resolver->loop), fd, what, on_socket, resolver));
     event_add(watch->event, NULL);
 }
 
 struct resolver *resolver_new(struct loop *loop, bool search, struct charge *charge,
                               struct error *err)
 {
-    struct resolver *resolver = calloc(1, sizeof *resolver);
-    if (resolver == NULL) {
-        abort();
-    }
+    struct resolver *resolver = own_array(1, sizeof *resolver);
     resolver->loop = loop;
     struct ares_options options = {.flags = search ? 0 : ARES_FLAG_NOSEARCH,
                                    .sock_state_cb = on_socket_state,

@@ -8,6 +8,7 @@
 #include "liaison/container_of.h"
 #include "liaison/http2/connection.h"
 #include "liaison/http2/listener.h"
+#include "liaison/own.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -110,10 +111,7 @@ static struct connection_settings settings_of(struct server *server,
 static struct server *server_new(struct loop *loop, const struct server_options *options,
                                  const struct server_events *events, void *owner)
 {
-    struct server *server = calloc(1, sizeof *server);
-    if (server == NULL) {
-        abort();
-    }
+    struct server *server = own_array(1, sizeof *server);
     server->loop = loop;
     server->events = *events;
     server->owner = owner;

@@ -3,6 +3,7 @@
 #include "liaison/query/broadcast.h"
 
 #include "liaison/cluster/selection.h"
+#include "liaison/own.h"
 #include "liaison/query/completeness.h"
 
 #include <stdlib.h>
@@ -117,10 +118,7 @@ static char *join_names(const struct world *world, const bool *marked)
     if (len == 0) {
         return NULL;
     }
-    char *names = calloc(1, len + 1);
-    if (names == NULL) {
-        abort();
-    }
+    char *names = own_array(len + 1, 1);
     char *to = names;
     for (size_t i = 0; i < world->member_count; i++) {
         if (marked[i]) {

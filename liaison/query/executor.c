@@ -142,10 +142,7 @@ static void on_world(struct loop_task *task)
 
 void executor_set_world(struct executor *executor, struct world *world)
 {
-    struct world_post *post = calloc(1, sizeof *post);
-    if (post == NULL) {
-        abort();
-    }
+    struct world_post *post = own_array(1, sizeof *post);
     *post = (struct world_post){.task.run = on_world, .executor = executor, .world = world};
     loop_post(executor->loop, &post->task);
 }
@@ -243,10 +240,7 @@ static void *run(void *owner)
 
 struct executor *executor_open(const struct executor_setup *setup)
 {
-    struct executor *executor = calloc(1, sizeof *executor);
-    if (executor == NULL) {
-        abort();
-    }
+    struct executor *executor = own_array(1, sizeof *executor);
     char name[16];
     (void)snprintf(name, sizeof name, "executor-%u", setup->number);
     executor->setup = *setup;

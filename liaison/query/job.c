@@ -2,16 +2,14 @@
 /* The count is the one thing of a job that two threads write. */
 #include "liaison/query/job.h"
 
+#include "liaison/own.h"
 #include "proto/utf8.h"
 
 #include <stdlib.h>
 
 struct job *job_new(enum job_kind kind, struct budget *budget)
 {
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        abort();
-    }
+    struct job *job = own_array(1, sizeof *job);
     atomic_init(&job->count, 1);
     job->kind = kind;
     job->crossing.shared = &budget->held;

@@ -8,6 +8,7 @@
 #include "liaison/query/query.h"
 
 #include "liaison/container_of.h"
+#include "liaison/own.h"
 #include "liaison/query/account.h"
 #include "liaison/query/gate.h"
 #include "liaison/query/measure_work.h"
@@ -305,10 +306,7 @@ static void open_rounds(struct query *query)
 
 static struct query *query_new(struct executor *executor, struct job *job)
 {
-    struct query *query = calloc(1, sizeof *query);
-    if (query == NULL) {
-        abort();
-    }
+    struct query *query = own_array(1, sizeof *query);
     query->executor = executor;
     query->job = job;
     query->state = QUERY_PLANNING;

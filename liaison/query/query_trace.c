@@ -2,6 +2,7 @@
 #include "liaison/query/query_trace.h"
 
 #include "liaison/loop.h"
+#include "liaison/own.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,10 +65,7 @@ static int by_name(const void *a, const void *b)
 void query_trace_tag_selectors(struct trace_span *span, const char *key,
                                const struct request_group *groups, size_t group_count)
 {
-    const struct request_group **sorted = calloc(group_count + 1, sizeof *sorted);
-    if (sorted == NULL) {
-        abort();
-    }
+    const struct request_group **sorted = own_array(group_count + 1, sizeof *sorted);
     size_t count = 0;
     for (size_t i = 0; i < group_count; i++) {
         if (groups[i].selector_count > 0) {
