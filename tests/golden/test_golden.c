@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Recorded frames: each good one decodes to what its .json says, each broken one is refused, every
- * truncation is refused. Walks the samples beside this file (BYDB_GOLDEN), and, where BYDB_SHARED
- * names a folder with more, the frames of an independent encoder (golden/frame-v4) and the answers
+ * truncation is refused. Walks the samples beside this file (BYDB_GOLDEN), and, where there are any
+ * (tests/support/shared.h), the frames of an independent encoder (golden/frame-v4) and the answers
  * that data nodes of BanyanDB 0.11 gave (recorded).
  */
 #include "frame/decode.h"
@@ -10,6 +10,7 @@
 #include "liaison/dump.h"
 #include "tests/support/frame_builder.h"
 #include "tests/support/frame_test.h"
+#include "tests/support/shared.h"
 #include "tests/unit/frame/unit.h"
 
 #include <ftw.h>
@@ -213,21 +214,11 @@ static size_t walk(const char *folder, const char *name, const char *ending,
     return walk_count;
 }
 
-static const char *folder_of(const char *variable)
-{
-    const char *folder = getenv(variable);
-    if (folder == NULL) {
-        printf("note: %s is not set: its frames are not checked\n", variable);
-    }
-    return folder;
-}
-
 START_TEST(own_samples)
 {
-    const char *folder = folder_of("BYDB_GOLDEN");
-    if (folder == NULL) {
-        return;
-    }
+    const char *folder = getenv("BYDB_GOLDEN");
+    ck_assert_msg(folder != NULL,
+                  "BYDB_GOLDEN: expected the path of tests/golden, as meson sets it");
     size_t good = walk(folder, "good", ".bin", check_good);
     char path[1024];
     path_of(path, folder, "broken/reasons.json");
@@ -242,7 +233,7 @@ END_TEST
 
 START_TEST(independent_encoder)
 {
-    const char *folder = folder_of("BYDB_SHARED");
+    const char *folder = shared_folder("golden");
     if (folder == NULL) {
         return;
     }
@@ -254,7 +245,7 @@ END_TEST
 
 START_TEST(recorded_answers)
 {
-    const char *folder = folder_of("BYDB_SHARED");
+    const char *folder = shared_folder("recorded");
     if (folder == NULL) {
         return;
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Requests that a Go liaison was asked, what it sent to its nodes and what it answered by itself,
- * replayed: $BYDB_SHARED/recorded. Where a difference is meant, the table below says why.
+ * replayed, where there are any (tests/support/shared.h). Where a difference is meant, the table
+ * below says why.
  */
 #include "proto/measure.pb-c.h"
 #include "proto/request.h"
 #include "proto/schema.pb-c.h"
+#include "tests/support/shared.h"
 #include "tests/unit/frame/unit.h"
 #include "tests/unit/proto/sample.h"
 
@@ -281,6 +283,13 @@ static void assert_same(const struct replay *replay, const query_request *a, con
     free(bytes);
 }
 
+/* Rows without a value come first here: a node, which has them last, is asked for this many. */
+static bool asks_for_nulls(const struct request *request, const query_request *recorded)
+{
+    return request->plan.order == PLAN_BY_TAG && !request->plan.descending &&
+           recorded->limit < 10000;
+}
+
 /* Changes what the Go liaison sent into what is sent here. */
 static void expect_difference(const struct request *request, size_t group, query_request *recorded)
 {
@@ -292,6 +301,8 @@ static void expect_difference(const struct request *request, size_t group, query
         protobuf_c_message_free_unpacked((ProtobufCMessage *)recorded->top, NULL);
         recorded->group_by = NULL;
         recorded->top = NULL;
+    } else if (asks_for_nulls(request, recorded)) {
+        recorded->limit = 10000;
     }
 }
 
@@ -460,7 +471,7 @@ static void replay_folder(struct replay *replay, const char *folder)
 
 START_TEST(recorded_requests)
 {
-    const char *shared = getenv("BYDB_SHARED");
+    const char *shared = shared_folder("recorded");
     if (shared == NULL) {
         return;
     }
