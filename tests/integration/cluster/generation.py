@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A data node of which several generations can share a port, with TLS or without."""
 import concurrent.futures
-import time
+import threading
 
 import grpc
 
@@ -9,10 +9,14 @@ from proto import message
 
 
 class Generation(grpc.GenericRpcHandler):
-    """A data node in a few lines; several can share a port, and `leave` says goodbye with GOAWAY."""
+    """A data node in a few lines; several can share a port, and `leave` says goodbye with GOAWAY.
+
+    Queries of the group "slow" are answered when `go` is set.
+    """
 
     def __init__(self, name, port=0, credentials=None, labels=None, streams=1000):
-        self.name, self.answered, self.labels = name, 0, labels or {}
+        self.name, self.asked, self.answered, self.labels = name, 0, 0, labels or {}
+        self.go = threading.Event()
         self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), handlers=[self],
                                   options=[("grpc.so_reuseport", 1), ("grpc.max_concurrent_streams", streams)])
         address = f"127.0.0.1:{port}"
@@ -48,8 +52,9 @@ class Generation(grpc.GenericRpcHandler):
         for request in requests:
             asked = message("cluster.v1.SendRequest")
             asked.ParseFromString(request)
+            self.asked += 1
             if asked.group == "slow":
-                time.sleep(1.5)
+                self.go.wait(30)
             self.answered += 1
             yield message("cluster.v1.SendResponse", {"error": f"from {self.name}"}).SerializeToString()
 

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from generation import Generation
+from process import wait_until
 
 pytestmark = pytest.mark.sanitize
 FAST_PROBES = "--data-client-health-check-interval=100ms"
@@ -28,14 +29,14 @@ def pair(nodes, watch):
 
 def test_an_answer(pair):
     sample, watcher = pair()
-    assert watcher.ask("d1")["bytes"] > 100
+    assert watcher.ask("d1", timeout_ms=12_000)["bytes"] > 100
     live = watcher.wait_idle()
     assert live["node_links"] == 2
     request, = sample.stats()["d1"]["requests"]
     assert request["topic"] == "v1:internal-measure-query"
     assert (request["sender_role"], request["sender_node"], request["group"]) == ("liaison", "tester:18912", "sw_metric")
     assert not request["has_version_info"] and request["message_id"] == 0
-    assert 3 < request["time_remaining"] <= 5
+    assert 5 < request["time_remaining"] <= 12
 
 
 def test_no_body(pair):
@@ -69,9 +70,7 @@ def test_an_rpc_that_fails(pair, fault, code, text):
 def test_the_deadline(pair):
     sample, watcher = pair()
     sample.fault("d1", hang=True)
-    began = time.monotonic()
     answer = watcher.ask("d1", timeout_ms=300)
-    assert 0.2 < time.monotonic() - began < 5
     assert answer["code"] == "DEADLINE_EXCEEDED"
     assert answer["text"].startswith("rpc error: code = DeadlineExceeded desc = context deadline exceeded: data node d1 "
                                      f"({sample.address('d1')}) did not answer within ")
@@ -94,13 +93,11 @@ def test_cancelled(pair):
     number = watcher.send("d1")
     other = watcher.send("d2")
     watcher.answer(other)
+    wait_until(lambda: sample.stats()["d1"]["requests"], what="the node being asked")
     watcher.tell(cancel=number)
     watcher.wait(lambda event: event.get("cancelled") == number)
     watcher.wait_idle()
-    deadline = time.monotonic() + 10
-    while sample.stats()["d1"]["cancelled_unanswered"] == 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: sample.stats()["d1"]["cancelled_unanswered"], what="the node's call ending")
     assert not [event for event in watcher.events if event.get("answer") == number]
 
 
@@ -125,15 +122,13 @@ def test_the_connection_breaks(pair):
     numbers = [watcher.send("d1", timeout_ms=20000) for _ in range(20)]
     watcher.ask("d2")
     mark = watcher.mark()
-    began = time.monotonic()
     sample.control(cut=["d1"], fault={"d1": None})
     for number in numbers:
         answer = watcher.answer(number)
         assert answer["code"] == "UNAVAILABLE"
         assert answer["text"].startswith("rpc error: code = Unavailable desc = ")
-    watcher.node("d1", "down", after=mark)
-    up = watcher.node("d1", "up", after=mark)
-    assert time.monotonic() - began < 10 and up["was_down"]  # no breaker: the node is back at once
+    assert "circuit breaker" not in watcher.node("d1", "down", after=mark)["why"]
+    assert watcher.node("d1", "up", after=mark)["was_down"]
     assert watcher.ask("d1")["bytes"] > 0
     watcher.wait_idle()
 
@@ -160,11 +155,12 @@ def test_not_serving(pair):
 
 def test_a_hanging_node_ends_its_calls(pair):
     sample, watcher = pair(FAST_PROBES)
-    sample.control(fault={"d1": {"hang": True}}, health={"d1": "HANG"})
-    began = time.monotonic()
-    answer = watcher.ask("d1", timeout_ms=30000)
-    assert answer["code"] == "UNAVAILABLE"
-    assert 1 < time.monotonic() - began < 15
+    sample.fault("d1", hang=True)
+    number = watcher.send("d1", timeout_ms=60_000)
+    wait_until(lambda: sample.stats()["d1"]["requests"], what="the node being asked")
+    sample.control(health={"d1": "HANG"})
+    answer = watcher.answer(number, 30)
+    assert answer["code"] == "UNAVAILABLE" and " was lost: " in answer["text"], answer
     watcher.node("d1", "down")
     sample.control(fault={"d1": None}, health={"d1": "SERVING"})
     watcher.wait_idle()
@@ -191,8 +187,9 @@ def test_the_breaker(pair):
     assert watcher.ask("d1", timeout_ms=250)["code"] == "DEADLINE_EXCEEDED"
     down = watcher.node("d1", "down")
     assert down["why"] == "circuit breaker open for node d1: 5 queries in a row were not answered"
-    answer = watcher.ask("d1")
-    assert answer["text"] == "failed to publish message to d1: circuit breaker open for node d1"
+    # Each second one query tries it.
+    wait_until(lambda: watcher.ask("d1", timeout_ms=250)["text"]
+               == "failed to publish message to d1: circuit breaker open for node d1", what="a query that is refused")
     assert watcher.answer(slow)["code"] == "DEADLINE_EXCEEDED"  # it was let run to its own end
     assert watcher.wait_idle()["links"] > 0
     sample.fault("d1")
@@ -216,24 +213,22 @@ def test_goodbye_costs_no_query(watch, tmp_path):
     path.write_text(yaml.safe_dump({"nodes": [{"grpc_address": f"127.0.0.1:{old.port}"}]}))
     watcher = watch(path)
     watcher.node("d1", "up")
-    slow = [watcher.send("d1", group="slow", timeout_ms=10000) for _ in range(5)]
-    time.sleep(0.2)
+    slow = [watcher.send("d1", group="slow", timeout_ms=30_000) for _ in range(5)]
+    wait_until(lambda: old.asked == 5, what="the node being asked")
     new = Generation("new", old.port)
     mark = watcher.mark()
     left = old.leave()
     for _ in range(100):
         assert "bytes" in watcher.ask("d1")
+    watcher.wait_log("data node drains its connection")
+    old.go.set()
     for number in slow:
         assert "bytes" in watcher.answer(number)
     left.wait()
     assert not [event for event in watcher.events[mark:] if event.get("state") == "down"]
     assert old.answered >= 5 and new.answered > 0
-    assert watcher.log_lines("data node drains its connection")
-    live = watcher.wait_idle()
-    deadline = time.monotonic() + 5
-    while watcher.live()["node_links"] != 1:
-        assert time.monotonic() < deadline, live
-        time.sleep(0.05)
+    watcher.wait_idle()
+    wait_until(lambda: watcher.live()["node_links"] == 1, what="the old connection ending")
     watcher.finish()
     new.stop()
 
@@ -245,13 +240,15 @@ def test_goodbye_costs_no_query_that_waits_for_a_stream(watch, tmp_path):
     path.write_text(yaml.safe_dump({"nodes": [{"grpc_address": f"127.0.0.1:{old.port}"}]}))
     watcher = watch(path, "--data-client-health-check-interval=0s")
     watcher.node("d1", "up")
-    slow = [watcher.send("d1", group="slow", timeout_ms=10000) for _ in range(4)]
-    waiting = [watcher.send("d1", timeout_ms=10000) for _ in range(20)]
-    cancelled = watcher.send("d1", timeout_ms=10000)
-    time.sleep(0.3)
+    slow = [watcher.send("d1", group="slow", timeout_ms=30_000) for _ in range(4)]
+    waiting = [watcher.send("d1", timeout_ms=30_000) for _ in range(20)]
+    cancelled = watcher.send("d1", timeout_ms=30_000)
+    wait_until(lambda: old.asked == 4 and watcher.live()["node_calls"] == 25, what="four calls being there")
     new = Generation("new", old.port)
     left = old.leave()
     watcher.tell(cancel=cancelled)
+    watcher.wait_log("data node drains its connection")
+    old.go.set()
     for number in slow + waiting:
         assert "bytes" in watcher.answer(number)
     left.wait()

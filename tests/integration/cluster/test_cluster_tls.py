@@ -68,10 +68,9 @@ def test_a_wrong_ca_is_said_and_a_right_one_is_taken(node, pki, watch, tmp_path)
 
 def test_discovery_with_a_wrong_ca_then_another_listing(node, pki, watch, tmp_path):
     path = listed(tmp_path / "nodes.yaml", node, tls_enabled=True, ca_cert_path=str(pki / "other.pem"))
-    watcher = watch(path, "--node-discovery-grpc-timeout=700ms",
+    watcher = watch(path, "--node-discovery-grpc-timeout=2s",
                     *flags(pki / "ca.pem", "data-client", "schema-property-client"))
-    watcher.wait_log("a listed node does not say who it is")
-    assert "certificate" in watcher.log_lines("a listed node does not say who it is")[0]["error"]
+    watcher.wait_log("a listed node does not say who it is", accepted=lambda line: "certificate" in line["error"])
     listed(tmp_path / "new.yaml", node, tls_enabled=True, ca_cert_path=str(pki / "ca.pem"))
     os.replace(tmp_path / "new.yaml", path)
     watcher.node("d1", "up")
@@ -80,8 +79,8 @@ def test_discovery_with_a_wrong_ca_then_another_listing(node, pki, watch, tmp_pa
 def test_a_ca_that_is_not_there(node, watch, tmp_path):
     path = listed(tmp_path / "nodes.yaml", node, tls_enabled=True, ca_cert_path="/nowhere/ca.pem")
     watcher = watch(path)
-    watcher.wait_log("a listed node does not say who it is")
-    assert "/nowhere/ca.pem" in watcher.log_lines("a listed node does not say who it is")[0]["error"]
+    line, *_ = watcher.wait_log("a listed node does not say who it is")
+    assert "/nowhere/ca.pem" in line["error"]
 
 
 CHANNELS = ["tls_enabled", "schema-property-client", "data-client"]
@@ -94,26 +93,28 @@ SWITCHES = {"tls_enabled": "(tls_enabled in the list of nodes)", "schema-propert
 def watch_over(watch, path, node, ca, secured):
     """A watcher that speaks TLS over these channels."""
     in_list = {"tls_enabled": True, "ca_cert_path": str(ca)} if "tls_enabled" in secured else {}
-    return watch(listed(path, node, **in_list), "--node-discovery-grpc-timeout=700ms",
+    return watch(listed(path, node, **in_list), "--node-discovery-grpc-timeout=2s",
                  *flags(ca, *(channel for channel in secured if channel != "tls_enabled")))
 
 
-def told(watcher, channel):
-    watcher.wait_log(LINES[channel])
-    return watcher.log_lines(LINES[channel])[0]["error"]
+def expect_told(watcher, channel, *words):
+    """An error of this channel names its switch and has one of these words. (It need not be the first one: a busy machine
+    may have let the node wait before.)"""
+    watcher.wait_log(LINES[channel], accepted=lambda line: SWITCHES[channel] in line["error"] and
+                     any(word in line["error"] for word in words))
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_clear_text_to_a_tls_port(node, pki, watch, tmp_path, channel):
     """What a TLS server does with clear text differs; the operator learns in any case which switch it is about."""
     others = [other for other in CHANNELS if other != channel]
-    error = told(watch_over(watch, tmp_path / "nodes.yaml", node, pki / "ca.pem", others), channel)
-    assert SWITCHES[channel] in error and ("turn TLS on here" in error or "does it expect TLS?" in error), error
+    watcher = watch_over(watch, tmp_path / "nodes.yaml", node, pki / "ca.pem", others)
+    expect_told(watcher, channel, "turn TLS on here", "does it expect TLS?")
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_tls_to_a_clear_text_port(pki, watch, tmp_path, channel):
     clear = Generation("clear")
-    error = told(watch_over(watch, tmp_path / "nodes.yaml", clear, pki / "ca.pem", [channel]), channel)
+    watcher = watch_over(watch, tmp_path / "nodes.yaml", clear, pki / "ca.pem", [channel])
+    expect_told(watcher, channel, "turn TLS on there", "does it speak clear text?")
     clear.stop()
-    assert SWITCHES[channel] in error and ("turn TLS on there" in error or "does it speak clear text?" in error), error

@@ -9,6 +9,7 @@ import time
 import pytest
 import yaml
 
+from process import wait_until
 from watcher import BUILD
 
 pytestmark = pytest.mark.sanitize
@@ -44,6 +45,16 @@ def rewrite(discovery, addresses, **more):
     temporary = path.with_suffix(".new")
     temporary.write_text(yaml.safe_dump({"nodes": entries}))
     os.replace(temporary, path)
+
+
+def settled(watcher, servers):
+    """A mark behind all that the start has made of worlds."""
+    watcher.wait_log("schema server is read", count=servers)
+    before = None
+    while before != watcher.mark():
+        before = watcher.mark()
+        time.sleep(0.3)
+    return before
 
 
 def addresses(nodes):
@@ -109,7 +120,7 @@ def test_a_bad_file_changes_nothing(nodes, watch, text):
     sample = nodes("--nodes", 2)
     watcher = watch(sample)
     watcher.world(lambda world: len(names(world, reached=True)) == 2)
-    mark = watcher.mark()
+    mark = settled(watcher, 2)
     pathlib.Path(sample.discovery).write_text(text)
     watcher.wait_log("the list of nodes stays as it was")
     os.unlink(sample.discovery)
@@ -173,7 +184,7 @@ def test_nodes_are_asked_again_now_and_then(nodes, watch):
     sample = nodes("--nodes", 2)
     watcher = watch(sample, "--node-discovery-file-fetch-interval=300ms")
     watcher.world(lambda world: len(names(world, reached=True)) == 2)
-    mark = watcher.mark()
+    mark = settled(watcher, 2)
     time.sleep(1)
     assert not [event for event in watcher.events[mark:] if "world" in event]
     sample.control(node={"d2": {"labels": {"zone": "b"}}})
@@ -253,10 +264,7 @@ def test_a_server_goes_down_and_comes_up(nodes, watch):
     watcher.world(lambda world: "before" not in world["groups"], after=mark)
     read = len(watcher.log_lines("schema server is read"))
     sample.control(start={"d1": {}})
-    deadline = time.monotonic() + 15
-    while len(watcher.log_lines("schema server is read")) == read:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    watcher.wait_log("schema server is read", count=read + 1)
     change(sample, "insert", "group", group("after"), nodes=["d1"])
     world = watcher.world(lambda found: "after" in found["groups"])
     assert "before" not in world["groups"] and "meanwhile" in world["groups"]
@@ -310,9 +318,8 @@ def test_it_says_that_nobody_knows_schemas(nodes, watch):
     sample = nodes("--nodes", 2)
     sample.control(node={"*": {"roles": ["DATA"]}})
     watcher = watch(sample)
-    watcher.wait_log("node found")
-    time.sleep(0.2)
-    assert "no property schema nodes found among 2 nodes" in watcher.ready()["why"]
+    wait_until(lambda: "no property schema nodes found among 2 nodes" in watcher.ready()["why"],
+               what="both being known")
 
 
 def test_an_empty_list(watch, tmp_path):

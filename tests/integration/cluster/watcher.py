@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from process import wait_until
 from proto import ROOT, message
 
 BUILD = pathlib.Path(os.environ.get("BYDB_BUILD", ROOT / "build-check" / "gcc")).resolve()
@@ -43,7 +44,8 @@ class Watcher:
         return pathlib.Path(self._log.name).read_text(errors="replace")
 
     def log_lines(self, message_part):
-        return [line for line in map(json.loads, self.log.splitlines()) if message_part in line["message"]]
+        """Of those that are written to their end: of the last one a part may be there."""
+        return [line for line in map(json.loads, self.log.split("\n")[:-1]) if message_part in line["message"]]
 
     def tell(self, **command):
         self.process.stdin.write(json.dumps(command) + "\n")
@@ -75,11 +77,12 @@ class Watcher:
         return self.wait(lambda event: event.get("node") == name and event["state"] == state,
                          f"node {name} {state}", timeout, after)
 
-    def wait_log(self, message_part, timeout=15):
-        deadline = time.monotonic() + timeout
-        while not self.log_lines(message_part):
-            assert time.monotonic() < deadline, f"no line {message_part!r}:\n{self.log[-3000:]}"
-            time.sleep(0.02)
+    def wait_log(self, message_part, timeout=15, count=1, accepted=lambda line: True):
+        """The lines with these words that are accepted, when there are so many."""
+        def found():
+            lines = list(filter(accepted, self.log_lines(message_part)))
+            return lines if len(lines) >= count else None
+        return wait_until(found, timeout, f"{count} lines {message_part!r}; the log says:\n{self.log[-3000:]}")
 
     def ready(self):
         after = self.mark()

@@ -6,6 +6,7 @@ from concurrent import futures
 
 import grpc
 import pytest
+from process import wait_until
 from programs import OPTIONS
 
 pytestmark = pytest.mark.sanitize
@@ -100,24 +101,16 @@ def test_bidi_and_cancel(peer, links):
     client.expect(f"message {call} 2 .* bb")
     client.tell("cancel", call)
     client.wait_idle((1, 0))
-    deadline = time.monotonic() + 5
-    while not peer.cancelled and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert peer.cancelled
+    wait_until(lambda: peer.cancelled, what="the call ending at the peer")
     assert not any(line.startswith(f"end {call}") for line in client.lines)
 
 
 def test_deadline_is_sent_and_kept(peer, links):
     client = links()
     link = client.link(peer.address)
-    call = client.call(link, "/x/Slow", "2", deadline_ms=300)
-    began = time.monotonic()
+    call = client.call(link, "/x/Slow", "7", deadline_ms=4000)
     assert client.end(call)[0] == "DEADLINE_EXCEEDED"
-    assert time.monotonic() - began < 5
-    while not peer.cancelled:
-        assert time.monotonic() - began < 10
-        time.sleep(0.02)
-    assert peer.cancelled[0] - began < 10
+    wait_until(lambda: peer.cancelled, what="the call ending at the peer")
 
 
 def test_metadata(peer, links):
@@ -143,7 +136,7 @@ def test_graceful_stop_of_the_peer(peer, links):
     link = client.link(peer.address)
     call = client.call(link, "/x/Slow", "1")
     client.expect(f"state {link} READY")
-    time.sleep(0.2)
+    wait_until(lambda: peer.metadata, what="the call being there")
     stopped = peer.server.stop(5)
     client.expect(f"state {link} DRAINING the peer said GOAWAY")
     late = client.call(link, "/x/Echo", "x")
@@ -159,7 +152,7 @@ def test_peer_dies(peer, links):
     link = client.link(peer.address)
     call = client.call(link, "/x/Slow", "3")
     client.expect(f"state {link} READY")
-    time.sleep(0.2)
+    wait_until(lambda: peer.metadata, what="the call being there")
     peer.server.stop(0)
     assert client.end(call)[0] in ("UNAVAILABLE", "CANCELLED")
     client.expect(f"state {link} CLOSED")
@@ -205,8 +198,8 @@ def test_connect_times_out(links):
     """192.0.2.0/24 is for documentation: nobody answers, or the network says so."""
     client = links()
     link = client.link("192.0.2.1:9")
-    call = client.call(link, "/x/Echo", "x", deadline_ms=8000)
-    client.expect(f"state {link} CLOSED", 5)
+    call = client.call(link, "/x/Echo", "x", deadline_ms=20_000)
+    client.expect(f"state {link} CLOSED")
     assert client.end(call)[0] == "UNAVAILABLE"
 
 
@@ -214,7 +207,7 @@ def test_deadline_while_connecting(links):
     client = links()
     link = client.link("192.0.2.1:9")
     call = client.call(link, "/x/Echo", "x", deadline_ms=200)
-    assert client.end(call, 3)[0] in ("DEADLINE_EXCEEDED", "UNAVAILABLE")
+    assert client.end(call)[0] in ("DEADLINE_EXCEEDED", "UNAVAILABLE")
 
 
 def test_close_with_calls_open(peer, links):

@@ -133,7 +133,7 @@ def test_peer_that_accepts_and_is_silent(links):
     client = links()
     link = client.link(fake.address)
     call = client.call(link, "/x/Method", "q")
-    assert "within 2000 ms" in client.expect(f"state {link} CLOSED (.*)", 5)[1]
+    assert "within 2000 ms" in client.expect(f"state {link} CLOSED (.*)")[1]
     assert client.end(call)[0] == "UNAVAILABLE"
     fake.join()
 
@@ -163,11 +163,13 @@ def test_goaway_ends_calls_above_its_last_id(links):
 
 def test_goaway_while_calls_wait_for_a_stream(links):
     """The peer allows one stream: the second call was never sent."""
+    waits = threading.Event()
+
     def script(peer):
         peer.greet(settings=[(3, 1)])
         first = peer.wait_for(HEADERS)[2]
         peer.wait_for(DATA)
-        time.sleep(0.3)
+        assert waits.wait(10)
         peer.send(frame(GOAWAY, 0, 0, code(0x7FFFFFFF) + code(0)))
         peer.send(peer.begin(first), frame(DATA, 0, first, message(b"x")), peer.trailers(first))
         while True:
@@ -178,6 +180,8 @@ def test_goaway_while_calls_wait_for_a_stream(links):
     client.expect(f"state {link} READY")
     first = client.call(link, "/x/Method", "q")
     second = client.call(link, "/x/Method", "q")
+    client.live()
+    waits.set()
     assert client.end(first) == ("OK", "")
     ended = client.end(second)
     assert ended[0] == "UNAVAILABLE" and "retry is safe" in ended[1]
@@ -238,12 +242,14 @@ def test_a_refused_call_closes_the_link(links):
 
 
 def test_cancel_of_a_call_that_waits_for_a_stream(links):
+    cancelled = threading.Event()
+
     def script(peer):
         peer.greet(settings=[(3, 1)])
         for _ in range(2):
             stream = peer.wait_for(HEADERS)[2]
             peer.wait_for(DATA)
-            time.sleep(0.2)
+            assert cancelled.wait(10)
             peer.send(peer.begin(stream), frame(DATA, 0, stream, message(b"x")), peer.trailers(stream))
         while True:
             peer.next()
@@ -253,6 +259,8 @@ def test_cancel_of_a_call_that_waits_for_a_stream(links):
     client.expect(f"state {link} READY")
     first, second, third = (client.call(link, "/x/Method", "q") for _ in range(3))
     client.tell("cancel", second)
+    client.live()
+    cancelled.set()
     assert client.end(first) == ("OK", "")
     assert client.end(third) == ("OK", "")
     client.tell("close", link)

@@ -144,7 +144,7 @@ GARBAGE = {
 def test_no_http2(server, garbage, why):
     client = Raw(server.port, greet=False)
     client.send(garbage)
-    client.read_to_close(timeout=3)
+    client.read_to_close()
     client.close()
     server.expect(f"disconnect {why}")
 
@@ -164,9 +164,9 @@ PROTOCOL_ERRORS = [
 @pytest.mark.parametrize("bytes_", PROTOCOL_ERRORS)
 def test_protocol_error_says_goaway(client, server, bytes_):
     client.send(bytes_)
-    client.read_to_close(timeout=4)
+    client.read_to_close()
     assert client.goaways and client.goaways[0][1] != 0
-    server.expect("disconnect ", timeout=3)
+    server.expect("disconnect ")
 
 
 def test_unknown_frames_are_ignored(client):
@@ -182,7 +182,7 @@ def test_continuation_flood(client, server):
             client.send(frame(raw.CONTINUATION, 0, 1, b"\x40\x01a" + b"\x20" + b"b" * 32))
     except OSError:
         pass
-    client.read_to_close(timeout=4)
+    client.read_to_close()
     server.expect("disconnect ")
 
 
@@ -200,7 +200,7 @@ def test_flood(client, server, flood):
         client.send(flood * 20000)
     except OSError:
         pass
-    client.read_to_close(timeout=5)
+    client.read_to_close()
     assert client.goaways and client.goaways[0][1:] == (11, b"too_many_pings")
     server.expect("disconnect too_many_pings")
 
@@ -213,7 +213,7 @@ def test_rapid_reset(client, server):
                           + frame(RST, 0, stream, b"\0\0\0\x08") for stream in range(first, first + 200, 2)])
     except OSError:
         pass
-    client.read_to_close(timeout=5)
+    client.read_to_close()
     assert client.goaways[0][1] != 0
     server.wait_idle()
     assert sum(line.startswith("gone") for line in server.lines) >= 1000
@@ -224,7 +224,7 @@ def test_ten_thousand_streams(client, server):
     for first in range(1, 20001, 200):
         client.send(*[client.head(stream, "/test.Echo/Never") + frame(DATA, 0, stream, message(b"x"))
                       for stream in range(first, first + 200, 2)])
-    client.read_until(lambda: sum(a.reset == 7 for a in client.answers.values()) == 9000, 10)
+    client.read_until(lambda: sum(a.reset == 7 for a in client.answers.values()) == 9000, 30)
     assert server.live()[1] == 1000
     assert server.call("Unary", b"beside them") == b"beside them"
     assert client.settings[3] == 1000
@@ -276,19 +276,19 @@ def test_client_vanishes_in_mid_request(server):
     client.request(1, message(b"x" * 10, declared=1000), end=False)
     server.wait_idle((1, 1))
     client.close()
-    server.expect("gone UNAVAILABLE ", timeout=2)
+    server.expect("gone UNAVAILABLE ")
 
 
 def test_half_open_connections(echo):
-    server = echo("--greeting", 400)
+    server = echo("--greeting", 4000)    # who is only slow is done by then
     silent = Raw(server.port, greet=False)
     partial = Raw(server.port, greet=False)
     partial.send(raw.PREFACE)
     fine = Raw(server.port)
     server.wait_idle((3, 0))
-    silent.read_to_close(3)
-    partial.read_to_close(3)
-    server.expect("disconnect no HTTP/2 SETTINGS within 400 ms")
+    silent.read_to_close()
+    partial.read_to_close()
+    server.expect("disconnect no HTTP/2 SETTINGS within 4000 ms")
     server.wait_idle((1, 0))
     fine.request(1, message(b"x"))
     assert fine.finished(1).body == message(b"x")
@@ -335,7 +335,7 @@ def test_stalled_window_is_told_why(echo):
     client.request(1, message(b"1000000"), "/test.Echo/Big")
     client.request(3, message(b"quick"))
     assert client.finished(3).body == message(b"quick")
-    answer = client.finished(1, timeout=3)
+    answer = client.finished(1)
     assert (len(answer.body), answer.status, answer.reset) == (1024, EXHAUSTED, None)
     assert answer.text == ("the client took 1024 bytes of the answer in 400 ms, at least 65536 are expected; 998981 were "
                            "still to be read: read faster, or ask for less")
@@ -361,7 +361,7 @@ def test_a_window_that_opens_late_changes_nothing(echo):
     server = echo("--stall", 400)
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big")
-    assert client.finished(1, timeout=3).status == EXHAUSTED
+    assert client.finished(1).status == EXHAUSTED
     client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", 1 << 20)))
     client.request(3, message(b"quick"))
     assert client.finished(3).body == message(b"quick")
@@ -371,34 +371,48 @@ def test_a_window_that_opens_late_changes_nothing(echo):
 
 def test_a_trickle_is_cut(echo):
     """Something is taken all the time, but far less than could be waited for."""
-    server = echo("--stall", 600)
+    server = echo("--stall", 4000)
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big")
     answer, taken = client.answer(1), 0
     client.socket.settimeout(10)
     while not answer.ended and client.read():
         if len(answer.body) > taken:
-            time.sleep(0.05)
+            time.sleep(0.1)
             gained, taken = len(answer.body) - taken, len(answer.body)
             client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", gained)))
     assert answer.status == EXHAUSTED and 2048 < len(answer.body) < 65536
     client.close()
 
 
-def test_a_little_too_slow_is_cut(echo):
-    """64 KiB take 3 s instead of 2.5, and not from the moment at which the watch began."""
-    server = echo("--stall", 2500)
-    client = Raw(server.port)
+def take_a_little_too_slowly(port):
+    """The answer, of which 64 KiB take 3 s; and the longest pause in seconds."""
+    client = Raw(port)
     client.request(1, message(b"1000000"), "/test.Echo/Big")
     answer = client.answer(1)
     client.read_until(lambda: len(answer.body) == 65535)
+    taken_at, longest = time.monotonic(), 0
     while not answer.ended:
         time.sleep(0.1)
         seen = len(answer.body)
         client.send(frame(raw.WINDOW, 0, 1, struct.pack(">I", 2184)), frame(raw.WINDOW, 0, 0, struct.pack(">I", 2184)))
         client.read_until(lambda: answer.ended or len(answer.body) >= seen + 2184)  # noqa: B023
-    assert answer.status == EXHAUSTED and 65536 < len(answer.body) < 2 * 65536
+        before, taken_at = taken_at, time.monotonic()
+        longest = max(longest, taken_at - before)
     client.close()
+    return answer, longest
+
+
+def test_a_little_too_slow_is_cut(echo):
+    """64 KiB take 3 s instead of 2.5, and not from the moment at which the watch began. When the machine lets one of the
+    two wait it is another pace, which shows nothing."""
+    server = echo("--stall", 2500)
+    for _ in range(5):
+        answer, longest = take_a_little_too_slowly(server.port)
+        assert answer.status == EXHAUSTED
+        if longest < 0.4:
+            break
+    assert 65536 < len(answer.body) < 2 * 65536
 
 
 def test_stalled_socket_is_closed(echo):
@@ -406,7 +420,7 @@ def test_stalled_socket_is_closed(echo):
     client = Raw(server.port, settings=[(4, 0x7FFFFFFF)], receive_buffer=4096)
     client.send(frame(raw.WINDOW, 0, 0, struct.pack(">I", 0x7FFF0000)))
     client.request(1, message(b"50000000"), "/test.Echo/Big")
-    server.expect("disconnect the client took no bytes for 400 ms", timeout=5)
+    server.expect("disconnect the client took no bytes for 400 ms")
     server.wait_idle()
     client.close()
 
@@ -417,7 +431,7 @@ def test_stalled_request_is_failed(echo, sent):
     server = echo("--stall", 400)
     client = Raw(server.port)
     client.request(1, message(b"x" * 1000)[:sent], end=False)
-    answer = client.finished(1, timeout=3)
+    answer = client.finished(1)
     assert answer.status == 4 and "rest of the request" in answer.text
     server.expect("gone DEADLINE_EXCEEDED")
     client.close()
@@ -426,7 +440,7 @@ def test_stalled_request_is_failed(echo, sent):
 def test_deadline_while_the_answer_waits_for_the_client(server):
     client = Raw(server.port, settings=[(4, 1024)])
     client.request(1, message(b"1000000"), "/test.Echo/Big", grpc_timeout="300m")
-    answer = client.finished(1, timeout=3)
+    answer = client.finished(1)
     assert (len(answer.body), answer.status, answer.reset) == (1024, 4, None)
     server.wait_idle((1, 0))
     client.close()
@@ -479,12 +493,12 @@ def test_reset_in_mid_answer(server):
 
 def test_input_that_is_held(client):
     """No more than a window comes in while the server holds the client back."""
+    began = time.monotonic()
     client.send(client.head(1, "/test.Echo/Collect", x_hold="1"))
     client.read_until(lambda: 4 in client.settings)
-    began = time.monotonic()
     for _ in range(64):
         client.send(frame(DATA, 0, 1, message(b"y" * 16379)))
-    client.read_until(lambda: client.updates.get(1), timeout=3)
+    client.read_until(lambda: client.updates.get(1))
     assert time.monotonic() - began > 0.3
     client.send(frame(DATA, END_STREAM, 1))
     assert client.finished(1).body == message(b"64 1048256")

@@ -82,10 +82,10 @@ def test_request_too_large(echo):
 
 def test_deadline(echo):
     server = echo()
-    began = time.monotonic()
-    error = refused(server.call, "Never", b"", timeout=0.3)
+    channel = server.channel()
+    server.call("Unary", b"connected", channel=channel)
+    error = refused(server.call, "Never", b"", timeout=2, channel=channel)
     assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-    assert time.monotonic() - began < 2
     server.expect("gone (DEADLINE_EXCEEDED|CANCELLED)")
     server.wait_idle((1, 0))
 
@@ -93,16 +93,16 @@ def test_deadline(echo):
 def test_cancel_is_told_at_once(echo):
     server = echo()
     future = server.channel().unary_unary("/test.Echo/Never", None, None).future(b"")
-    time.sleep(0.2)
+    server.wait_idle((1, 1))
     future.cancel()
-    server.expect("gone CANCELLED", timeout=2)
+    server.expect("gone CANCELLED")
     server.wait_idle((1, 0))
 
 
 def test_slow_answers_do_not_delay_others(echo):
     server = echo()
     channel = server.channel()
-    slow = [channel.unary_unary("/test.Echo/Slow", None, None).future(b"3000") for _ in range(50)]
+    slow = [channel.unary_unary("/test.Echo/Slow", None, None).future(b"6000") for _ in range(50)]
     server.call("Unary", b"quick", channel=channel)
     assert not any(future.done() for future in slow)
     assert all(future.result() == b"slept" for future in slow)
@@ -113,11 +113,10 @@ def test_small_answers_beside_big_ones(echo):
     server = echo()
     channel = server.channel()
     big = [channel.unary_unary("/test.Echo/Big", None, None).future(b"30000000") for _ in range(8)]
-    time.sleep(0.05)
     other = server.channel(options=[("grpc.use_local_subchannel_pool", 1)])
     waits = []
     start = time.monotonic()
-    while not all(future.done() for future in big):
+    while not waits or not all(future.done() for future in big):
         began = time.monotonic()
         server.call("Unary", b"small", channel=other)
         waits.append(time.monotonic() - began)
@@ -142,6 +141,6 @@ def test_port_taken(echo):
     import programs
     server = echo()
     second = programs.Program("http2_echo_server", "--port", server.port)
-    assert second.process.wait(5) == 1
+    assert second.process.wait(20) == 1
     second.reader.join(5)
     assert "Address already in use" in second.lines[0]
