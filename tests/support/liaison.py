@@ -119,15 +119,19 @@ class Liaison:
     def log_entries(self):
         """The lines that are JSON, as dicts."""
         entries = []
-        for line in self.log.splitlines():
+        for line in self.process.log_lines:
             try:
                 entries.append(json.loads(line))
             except ValueError:
                 continue
         return entries
 
+    def times_told(self, words, **fields):
+        """How many lines have these words in their message, and these fields."""
+        return sum(words in entry["message"] and fields.items() <= entry.items() for entry in self.log_entries())
+
     def wait_log(self, words, timeout=10):
-        return wait_until(lambda: next((line for line in self.log.splitlines() if words in line), None),
+        return wait_until(lambda: next((line for line in self.process.log_lines if words in line), None),
                           timeout, f"a log line with {words!r}; the log says:\n{self.log[-3000:]}")
 
     # ------------------------------------------------------------------- end

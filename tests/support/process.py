@@ -41,6 +41,11 @@ class Process:
     def log(self):
         return pathlib.Path(self._log.name).read_text(errors="replace")
 
+    @property
+    def log_lines(self):
+        """Those that are written to their end: of the last one a part may be there."""
+        return self.log.split("\n")[:-1]
+
     def running(self):
         return self.process.poll() is None
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A narrow way to a node: bytes pass at a rate, in order, or not at all for a while."""
+import contextlib
 import socket
 import threading
 import time
@@ -62,5 +63,7 @@ class Relay:
                     self.passed += len(chunk)
                     time.sleep(len(chunk) / rate)
             target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass    # one of the two has gone
+        except OSError:     # one of the two has gone: nobody else would tell the other one
+            for one in (source, target):
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)

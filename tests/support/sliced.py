@@ -48,8 +48,10 @@ def slices(cluster):
 
 
 def expect_silence(cluster):
-    """Nobody is asked any more."""
+    """Nobody is asked any more. (The liaison counts: what it has sent may come to a busy node a little later.)"""
+    def asked():
+        return cluster.liaison.metric("banyandb_queue_pub_total_started")
     cluster.liaison.expect_nothing_alive()
-    asked = len(ranges_of(cluster.nodes))
+    before = asked()
     time.sleep(0.5)
-    assert len(ranges_of(cluster.nodes)) == asked
+    assert asked() == before > 0
