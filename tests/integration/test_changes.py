@@ -5,7 +5,6 @@ BYDB_CHANGES is the number of random changes of the long test; more of them are 
 """
 import os
 import random
-import statistics
 import threading
 import time
 
@@ -51,7 +50,7 @@ def grouped(*tags):
 
 
 class Changer:
-    """Changes the registry and measures how long the liaison takes to see it."""
+    """Changes the registry and waits until the liaison has seen it."""
 
     def __init__(self, cluster):
         self.cluster, self.took = cluster, []
@@ -72,7 +71,8 @@ class Changer:
 
 @pytest.mark.sanitize
 def test_changes_are_seen_at_once_over_the_watch(start):
-    cluster = start(["--empty", "--nodes", 2],
+    """Nothing else would tell them: the next sync is an hour away."""
+    cluster = start(["--empty", "--nodes", 2], ["--schema-property-client-sync-interval=1h"],
                     before=lambda nodes: nodes.control(schema=[change("insert", "group", group())]))
     changer = Changer(cluster)
     for _ in range(3):
@@ -80,19 +80,17 @@ def test_changes_are_seen_at_once_over_the_watch(start):
         changer.change("update", measure(tags=("id", "more")), ["id", "more"], True)
         changer.change("delete", measure(), ["id"], False)
     print("seen after", *(f"{took * 1000:.0f}" for took in changer.took), "ms")
-    assert statistics.median(changer.took) < 1
 
 
 @pytest.mark.sanitize
 def test_changes_that_no_watch_tells_are_seen_by_the_sync(start):
-    """What reaches a registry by repair is pushed to nobody."""
+    """What reaches a registry by repair is pushed to nobody. Without the flag the next sync is 30 s away."""
     cluster = start(["--empty", "--nodes", 2], ["--schema-property-client-sync-interval=2s"],
                     before=lambda nodes: nodes.control(schema=[change("insert", "group", group())]))
     changer = Changer(cluster)
     changer.change("repair", measure(), ["id"], True)
     changer.change("repair", measure(tags=("id", "more")), ["id", "more"], True)
     print("seen after", *(f"{took * 1000:.0f}" for took in changer.took), "ms")
-    assert max(changer.took) < 2 + 1.5
 
 
 @pytest.mark.sanitize
@@ -108,7 +106,7 @@ def test_changes_while_the_watches_are_cut(start):
         cut = cluster.nodes.control(cut_schema=cluster.nodes.names)["cut_schema"]
         assert all(connections >= 1 for connections in cut.values()), cut
         changer.change(action, document, tags, expected)
-        wait_until(lambda: cluster.liaison.log.count("schema server is read") == read + 2, 15, "both being watched")
+        wait_until(lambda: cluster.liaison.log.count("schema server is read") >= read + 2, 15, "both being watched")
     cut_and("insert", measure(), ["id"], True)
     cut_and("update", measure(tags=("id", "more")), ["id", "more"], True)
     cut_and("delete", measure(), ["id"], False)

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.sanitize
 STATE = "/banyandb.database.v1.ClusterStateService/GetClusterState"
 NODE = "/banyandb.database.v1.NodeQueryService/GetCurrentNode"
 VERSION = "/banyandb.common.v1.Service/GetAPIVersion"
-FAST = "--data-client-health-check-interval=500ms"
 
 
 def nodes_page(liaison):
@@ -43,11 +42,12 @@ def test_the_nodes_page(cluster):
 
 
 def test_calls_in_flight(cluster):
-    cluster.nodes.fault("d1", group="sw_latency", delay_ms=1500)
+    cluster.nodes.fault("d1", group="sw_latency", hold=True)
     call = cluster.client.method(QUERY).future(query(ask(*LATENCY)).SerializeToString(), timeout=20)
-    wait_until(lambda: nodes_page(cluster.liaison)["d1"]["calls"] == 1, 5, "a call in flight")
+    wait_until(lambda: nodes_page(cluster.liaison)["d1"]["calls"] == 1, what="a call in flight")
+    cluster.nodes.fault("d1")
     assert call.result()
-    wait_until(lambda: nodes_page(cluster.liaison)["d1"]["calls"] == 0, 5, "no call in flight")
+    wait_until(lambda: nodes_page(cluster.liaison)["d1"]["calls"] == 0, what="no call in flight")
 
 
 def test_the_cluster_state(cluster):
@@ -62,7 +62,7 @@ def test_the_cluster_state(cluster):
 
 
 def test_a_node_that_is_down(start):
-    cluster = start(liaison_options=[FAST])
+    cluster = start()
     cluster.nodes.control(stop=["d2"])
     cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d2")
     node = nodes_page(cluster.liaison)["d2"]

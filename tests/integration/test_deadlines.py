@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A client's patience: its deadline and its cancellation reach the nodes at once."""
-import time
-
 import grpc
 import pytest
 
@@ -27,15 +25,15 @@ def begin(cluster, timeout=30):
 
 
 def test_the_deadline_reaches_the_nodes(cluster):
-    cluster.client.query(WHOLE, timeout=7)
+    cluster.client.query(WHOLE, timeout=12)
     left = requests_of(cluster, "d1")[0]["time_remaining"]
-    assert 5 < left <= 7.1
+    assert 5 < left <= 12.1
 
 
 def test_without_a_deadline_the_broadcast_timeout_counts(cluster):
     cluster.client.query(WHOLE, timeout=None)
     left = requests_of(cluster, "d1")[0]["time_remaining"]
-    assert 13 < left <= 15.1
+    assert 10 < left <= 15.1
 
 
 def test_a_longer_deadline_does_not_lengthen_the_broadcast(cluster):
@@ -45,11 +43,10 @@ def test_a_longer_deadline_does_not_lengthen_the_broadcast(cluster):
 
 def test_the_deadline_passes(cluster):
     cluster.nodes.fault("d1", group="sw_latency", hang=True)
-    began = time.monotonic()
-    code, _ = cluster.client.query_error(WHOLE, timeout=0.5)
-    assert code == grpc.StatusCode.DEADLINE_EXCEEDED
-    assert time.monotonic() - began < 10, "not the broadcast's 15 s"
-    wait_until(lambda: cluster.nodes.stats()["d1"]["cancelled_unanswered"] == 1, what="the node's call ending")
+    call = begin(cluster, timeout=4)
+    assert call.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    wait_until(lambda: cluster.nodes.stats()["d1"]["cancelled_unanswered"] == 1, 8,
+               "the node's call ending before the broadcast's 15 s")
 
 
 def test_whoever_sees_it_first(start):
@@ -79,7 +76,7 @@ def test_cancellation_reaches_the_nodes(cluster):
     call = begin(cluster)
     call.cancel()
     wait_until(lambda: all(stats["cancelled_unanswered"] >= 1 for stats in cluster.nodes.stats().values()),
-               5, "all nodes' calls ending")
+               what="all nodes' calls ending")
     cluster.liaison.expect_nothing_alive()
 
 
@@ -90,7 +87,7 @@ def test_a_client_that_breaks_off_its_connection(cluster):
     wait_until(lambda: requests_of(cluster, "d2"), what="the node being asked")
     client.close()
     assert call.cancelled() or call.exception() is not None
-    wait_until(lambda: cluster.nodes.stats()["d2"]["cancelled_unanswered"] == 1, 5, "the node's call ending")
+    wait_until(lambda: cluster.nodes.stats()["d2"]["cancelled_unanswered"] == 1, what="the node's call ending")
 
 
 def test_one_failed_node_ends_the_waiting_for_the_others(cluster):

@@ -2,13 +2,14 @@
 """Nodes that fail, lie or stay silent: a clear error to that query, and nobody else notices."""
 import re
 import threading
-import time
 
 import grpc
 import pytest
 
 from asking import CPM, CPM_ROWS, LATENCY, LATENCY_ROWS, ask, execution, query
+from client import QUERY
 from process import wait_until
+from proto import parse
 
 MEASURE = "endpoint_latency_minute"
 WHOLE = query(ask(*LATENCY, limit=10_000))
@@ -17,7 +18,7 @@ UNKNOWN = grpc.StatusCode.UNKNOWN
 
 
 def others_go_on(cluster):
-    assert len(cluster.client.query(OTHER, timeout=5).data_points) == CPM_ROWS
+    assert len(cluster.client.query(OTHER, timeout=12).data_points) == CPM_ROWS
 
 
 def all_is_well(cluster):
@@ -115,30 +116,34 @@ def test_flipped_bytes(cluster, seed):
 
 @pytest.mark.sanitize
 def test_a_slow_node_delays_only_its_queries(cluster):
-    cluster.nodes.fault("d1", group="sw_latency", delay_ms=10_000)
-    slow = cluster.client.method("/banyandb.measure.v1.MeasureService/Query").future(WHOLE.SerializeToString(), timeout=30)
+    cluster.nodes.fault("d1", group="sw_latency", hold=True)
+    slow = cluster.client.method(QUERY).future(WHOLE.SerializeToString(), timeout=30)
+    wait_until(lambda: all(stats["requests"] for stats in cluster.nodes.stats().values()), what="the nodes being asked")
     for _ in range(20):
         others_go_on(cluster)
-    assert not slow.done(), "others waited"
-    assert slow.result()
+    assert not slow.done()
+    cluster.nodes.fault("d1")
+    assert len(parse("measure.v1.QueryResponse", slow.result()).data_points) == LATENCY_ROWS
 
 
 def test_connections_cut_in_flight(cluster):
+    ups = cluster.liaison.times_told("data node is up", node="d2")
     cluster.nodes.fault("d2", group="sw_latency", close=True)
     code, text = cluster.client.query_error(WHOLE, timeout=10)
     assert code == UNKNOWN
     assert "rpc error: code = Unavailable desc = " in text, text
     cluster.nodes.fault("d2")
+    # Each executor finds out for itself that its connection is gone: "up" may be what is not known to be over.
+    wait_until(lambda: cluster.liaison.times_told("data node is up", node="d2") >= ups + cluster.liaison.executors,
+               20, "all executors having new connections")
     cluster.liaison.wait_ready(cluster.nodes.names)
     all_is_well(cluster)
 
 
 def test_a_hung_node_costs_the_broadcast_timeout(start):
-    cluster = start(liaison_options=["--dst-broadcast-timeout=1s", "--data-client-health-check-interval=0s"])
+    cluster = start(liaison_options=["--dst-broadcast-timeout=4s", "--data-client-health-check-interval=0s"])
     cluster.nodes.fault("d1", group="sw_latency", hang=True)
-    began = time.monotonic()
-    code, text = cluster.client.query_error(WHOLE, timeout=20)
-    assert 0.9 < time.monotonic() - began < 10
+    code, text = cluster.client.query_error(WHOLE, timeout=14)
     assert code == UNKNOWN
     assert re.search(r"desc = context deadline exceeded: data node d1 \(127.0.0.1:\d+\) did not answer within \d+ ms "
                      r"\(--dst-broadcast-timeout, ", text), text
@@ -146,23 +151,24 @@ def test_a_hung_node_costs_the_broadcast_timeout(start):
 
 
 def test_a_node_that_hangs_as_a_whole_is_found_by_its_health(start):
-    cluster = start(liaison_options=["--data-client-health-check-interval=500ms"])
+    cluster = start(liaison_options=["--data-client-health-check-interval=500ms", "--dst-broadcast-timeout=60s"])
     cluster.nodes.control(health={"d2": "HANG"}, fault={"d2": {"hang": True}})
-    began = time.monotonic()
-    code, text = cluster.client.query_error(WHOLE, timeout=20)
-    assert code == UNKNOWN and "rpc error: code = " in text, (code, text)
-    assert time.monotonic() - began < 5, "it waited longer than the probe needs"
+    code, text = cluster.client.query_error(WHOLE, timeout=30)
+    assert code == UNKNOWN and "rpc error: code = Unavailable desc = data node d" in text, (code, text)
     cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d2")
-    response, trailers = cluster.client.query_with_trailers(WHOLE)
-    assert trailers["banyandb-incomplete"] == "d2"
-    assert 0 < len(response.data_points) < LATENCY_ROWS
+
+    def lacks_it():
+        """Not at once where the other one was taken for silent, too: both are one process."""
+        response, trailers = cluster.client.query_with_trailers(WHOLE)
+        return trailers.get("banyandb-incomplete") == "d2" and 0 < len(response.data_points) < LATENCY_ROWS
+    wait_until(lacks_it, 20, "an answer that lacks d2 alone")
     cluster.nodes.control(health={"d2": "SERVING"}, fault={"d2": None})
     cluster.liaison.wait_ready(cluster.nodes.names)
     all_is_well(cluster)
 
 
 def test_a_node_goes_down_and_comes_back(start):
-    cluster = start(["--demo", "--nodes", 3], ["--data-client-health-check-interval=500ms"])
+    cluster = start(["--demo", "--nodes", 3])
     all_is_well(cluster)
     cluster.nodes.control(stop=["d3"])
     cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d3")
@@ -180,7 +186,7 @@ def test_a_node_goes_down_and_comes_back(start):
 
 
 def test_incomplete_answers_can_be_refused(start):
-    cluster = start(liaison_options=["--incomplete=fail", "--data-client-health-check-interval=500ms"])
+    cluster = start(liaison_options=["--incomplete=fail"])
     all_is_well(cluster)
     cluster.nodes.control(stop=["d1"])
     cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node="d1")
@@ -190,7 +196,7 @@ def test_incomplete_answers_can_be_refused(start):
 
 
 def test_all_nodes_down(start):
-    cluster = start(liaison_options=["--data-client-health-check-interval=500ms"])
+    cluster = start()
     cluster.nodes.control(stop=["d1", "d2"])
     for node in ("d1", "d2"):
         cluster.liaison.wait_metric(lambda value: value == 0, "bydb_node_up", node=node)
@@ -202,8 +208,7 @@ def test_all_nodes_down(start):
 
 
 def test_a_node_returns_at_another_port(start):
-    cluster = start(liaison_options=["--data-client-health-check-interval=500ms",
-                                     "--node-discovery-file-fetch-interval=1s"])
+    cluster = start(liaison_options=["--node-discovery-file-fetch-interval=1s"])
     before = cluster.nodes.address("d2")
     cluster.nodes.control(stop=["d2"], start={"d2": {"port": "new", "schema_port": "new"}})
     assert cluster.nodes.address("d2") != before

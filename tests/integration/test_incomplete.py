@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from asking import CPM, CPM_ROWS, LATENCY, LATENCY_ROWS, ask, execution, query
-from client import rfc3339
+from client import QUERY, rfc3339
 from process import wait_until
+from proto import parse
 
 UNKNOWN, UNAVAILABLE = grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE
-FAST = ["--data-client-health-check-interval=500ms", "--dst-broadcast-timeout=1s"]
+SILENT = ["--dst-broadcast-timeout=4s"]     # long enough for those that are only slow
 THREE = ["--demo", "--nodes", 3]
 DAY = {"unit": "UNIT_DAY", "num": 1}
 HOUR_MS = 3_600_000
@@ -50,7 +51,7 @@ def take_down(cluster, *names):
 
 @pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
 def test_one_of_two_copies_is_enough(start, mode):
-    cluster = start(THREE, [*FAST, f"--incomplete={mode}"])
+    cluster = start(THREE, [f"--incomplete={mode}"])
     take_down(cluster, "d3")
     assert asked(cluster, lately()) == (CPM_ROWS, None)
     if mode == "fail":
@@ -62,7 +63,7 @@ def test_one_of_two_copies_is_enough(start, mode):
 
 
 def test_more_missing_than_copies(start):
-    cluster = start(THREE, FAST)
+    cluster = start(THREE)
     take_down(cluster, "d1", "d3")
     rows, names = asked(cluster, lately())
     assert rows <= CPM_ROWS and names == "d1, d3"
@@ -78,30 +79,33 @@ LOSSES = {"silent": {"hang": True}, "cut": {"close": True}, "a status of the way
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
 def test_a_node_is_lost_on_the_way(start, mode, loss):
-    cluster = start(THREE, ["--dst-broadcast-timeout=500ms", f"--incomplete={mode}"])
+    cluster = start(THREE, [*SILENT, f"--incomplete={mode}"])
     cluster.nodes.fault("d2", **LOSSES[loss])
     assert asked(cluster, lately()) == (CPM_ROWS, None), "copies are on the others"
     cluster.liaison.wait_ready(cluster.nodes.names)
     if mode == "serve":
         rows, names = asked(cluster, lately(LATENCY))
         assert 0 < rows < LATENCY_ROWS and names == "d2"
-    else:
+    elif mode == "fail":
         code, text = cluster.client.query_error(lately(LATENCY))
-        if mode == "mark":
-            assert code == UNKNOWN and "rpc error: code = " in text, text
-        else:
-            assert code == UNAVAILABLE and "d2" in text and "--incomplete=fail" in text, text
+        assert code == UNAVAILABLE and "d2" in text and "--incomplete=fail" in text, text
+    else:
+        def fails():
+            """Not while an executor's connection is not made anew: it knows that before it asks, and marks its answer."""
+            code, text = cluster.client.query_error(lately(LATENCY))
+            return code == UNKNOWN and "rpc error: code = " in text
+        wait_until(fails, what="a query that loses d2 and fails")
 
 
 def test_two_are_lost_of_two_copies(start):
-    cluster = start(THREE, FAST)
+    cluster = start(THREE, SILENT)
     cluster.nodes.control(fault={"d1": {"hang": True}, "d3": {"hang": True}})
     code, text = cluster.client.query_error(lately())
     assert code == UNKNOWN and "DeadlineExceeded" in text, text
 
 
 def test_nobody_is_left(start):
-    cluster = start(["--demo", "--nodes", 2], [*FAST, "--incomplete=serve"])
+    cluster = start(["--demo", "--nodes", 2], [*SILENT, "--incomplete=serve"])
     cluster.nodes.fault("*", hang=True)
     code, text = cluster.client.query_error(lately())
     assert code == UNKNOWN and "DeadlineExceeded" in text, text
@@ -109,7 +113,7 @@ def test_nobody_is_left(start):
 
 @pytest.mark.parametrize("mode", ["mark", "serve", "fail"])
 def test_what_a_node_says_is_no_loss(start, mode):
-    cluster = start(THREE, [*FAST, f"--incomplete={mode}"])
+    cluster = start(THREE, [f"--incomplete={mode}"])
     cluster.nodes.fault("d2", error="the disk is on fire")
     assert cluster.client.query_error(lately()) == (UNKNOWN, execution("service_cpm_minute", "the disk is on fire"))
     cluster.nodes.fault("d2", no_message=True)
@@ -118,7 +122,7 @@ def test_what_a_node_says_is_no_loss(start, mode):
 
 def test_two_groups_one_with_copies(start):
     """What is lost is weighed for each group of its own."""
-    cluster = start(["--empty", "--nodes", 3], [*FAST, "--incomplete=serve"],
+    cluster = start(["--empty", "--nodes", 3], [*SILENT, "--incomplete=serve"],
                     before=lambda nodes: make_groups(nodes, one=0, two=1))
     both = since(int(time.time() * 1000), ("one two", "thing", ["default.id"], ["value"]))
     assert asked(cluster, both) == (0, None)
@@ -158,8 +162,7 @@ def write(cluster, count, node):
 @pytest.mark.parametrize("restarted", [False, True])
 def test_one_after_the_other_was_down(start, restarted):
     """Ten rows went to d1 while d2 was down, ten to d2 while d1 was: with d1 down, ten of twenty are there."""
-    cluster = start(["--empty", "--nodes", 2], FAST,
-                    before=lambda nodes: make_groups(nodes, fresh=1))
+    cluster = start(["--empty", "--nodes", 2], before=lambda nodes: make_groups(nodes, fresh=1))
     begin = int(time.time() * 1000)
     time.sleep(0.05)
     thing = ("fresh", "thing", ["default.id"], ["value"])
@@ -179,22 +182,24 @@ def test_one_after_the_other_was_down(start, restarted):
 @pytest.mark.parametrize("before, after", [(0, 1), (1, 0)])
 def test_replicas_changed_meanwhile(start, before, after):
     """Rows from before were placed by the old figure."""
-    cluster = start(["--empty", "--nodes", 2], FAST, before=lambda nodes: make_groups(nodes, fresh=before))
+    cluster = start(["--empty", "--nodes", 2], before=lambda nodes: make_groups(nodes, fresh=before))
     begin = int(time.time() * 1000)
     time.sleep(0.05)
     thing = ("fresh", "thing", ["default.id"], ["value"])
     cluster.nodes.control(schema=[{"action": "update", "kind": "group", "object": group("fresh", after)}])
-    time.sleep(1)    # until it is seen
+    changed = int(time.time() * 1000) + 1
     take_down(cluster, "d2")
-    assert asked(cluster, since(begin, thing)) == (0, "d2")
-    assert asked(cluster, since(int(time.time() * 1000), thing)) == (0, None if after else "d2")
+    wanted = [(0, "d2"), (0, None if after else "d2")]
+    # By the old figure alone both would be alike: so this is when the change is seen.
+    wait_until(lambda: [asked(cluster, since(moment, thing)) for moment in (begin, changed)] == wanted,
+               what="the change of the figure")
 
 
 # --------------------------------------------------------------- listed, and not listed
 
 
 def test_a_listed_node_that_was_never_reached(start):
-    cluster = start(THREE, FAST)
+    cluster = start(THREE)
     path = pathlib.Path(cluster.nodes.discovery)
     listed = yaml.safe_load(path.read_text())
     listed["nodes"].append({"name": "ghost", "grpc_address": "127.0.0.1:1"})
@@ -206,23 +211,24 @@ def test_a_listed_node_that_was_never_reached(start):
 
 
 def test_a_node_that_left_is_missed_for_a_while(start):
-    cluster = start(THREE, [*FAST, "--node-forget-after=3s"])
+    cluster = start(THREE, ["--node-forget-after=8s"])
     cluster.nodes.control(discovery=["d1", "d2"])
     wait_until(lambda: asked(cluster, lately(LATENCY))[1] == "d3", 10, "d3 being missed")
     assert asked(cluster, lately()) == (CPM_ROWS, None)
-    wait_until(lambda: asked(cluster, lately(LATENCY))[1] is None, 10, "d3 being forgotten")
+    wait_until(lambda: asked(cluster, lately(LATENCY))[1] is None, 20, "d3 being forgotten")
 
 
 # ----------------------------------------------------------------- slow copies
 
 
 def test_slow_copies_are_not_waited_for(start):
-    cluster = start(THREE, ["--skip-slow-replicas"])
-    cluster.nodes.fault("d1", delay_ms=8000)
-    began = time.monotonic()
+    cluster = start(THREE, ["--skip-slow-replicas", "--dst-broadcast-timeout=60s"])
+    cluster.nodes.fault("d1", hold=True)
     assert asked(cluster, lately()) == (CPM_ROWS, None)
-    assert time.monotonic() - began < 7, "it waited for the slow one"
-    began = time.monotonic()
-    assert asked(cluster, lately(LATENCY)) == (LATENCY_ROWS, None)
-    assert time.monotonic() - began > 7, "nobody else has these rows"
+    call = cluster.client.method(QUERY).future(lately(LATENCY).SerializeToString(), timeout=30)
+    wait_until(lambda: all(any(request["group"] == "sw_latency" for request in stats["requests"])
+                           for stats in cluster.nodes.stats().values()), what="all nodes being asked")
+    cluster.nodes.fault("d1")
+    found = parse("measure.v1.QueryResponse", call.result()).data_points
+    assert len(found) == LATENCY_ROWS, "nobody else has these rows"
     cluster.liaison.expect_nothing_alive()

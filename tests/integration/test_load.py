@@ -10,6 +10,7 @@ from asking import APDEX, CPM, DESC, ENDPOINTS, EQ, INSTANCE, LATENCY, SERVICES,
 from client import QUERY
 from process import wait_until
 from proto import message
+from turns import turns_text
 
 CLIENTS, QUERIES = 16, 50
 MIXED = [ask(*CPM, limit=1000), ask(*LATENCY, limit=1000, orderBy=by(sort=DESC)), ask(*APDEX), ask(*ENDPOINTS),
@@ -79,22 +80,23 @@ def test_a_result_over_the_budget(start):
 
 @pytest.mark.seconds(300)
 def test_a_long_merge_does_not_stop_others(start):
+    """It is done in turns, of which none is a large part of the work. (In the thread's own time: on a busy machine all
+    takes longer.)"""
     cluster = start(["--demo", "--nodes", 2], executors=1)
     cluster.nodes.control(synthetic={"d1": {"name": "w9"}, "d2": {"name": "w9"}})
     large = cluster.client.method(QUERY).future(wide(200_000).SerializeToString(), timeout=120)
-    slowest = 0
     with cluster.liaison.client() as client:
         while not large.done():
-            began = time.monotonic()
-            assert client.health() == "SERVING"
-            slowest = max(slowest, time.monotonic() - began)
+            assert client.health(timeout=30) == "SERVING"
     assert large.result()
-    assert slowest < 0.5, f"a health check took {slowest:.3f} s"
+    print(turns_text(cluster.liaison))
+    longest, all_turns = (cluster.liaison.metric(f"bydb_turn_{name}") for name in ("max_seconds", "seconds_sum"))
+    assert longest < all_turns / 4, f"one turn took {longest:.3f} s of {all_turns:.3f} s: others had to wait"
 
 
 def test_a_limit_on_running_queries(start):
     cluster = start(liaison_options=["--max-concurrent-queries=2", "--max-queue-duration=300ms"])
-    cluster.nodes.fault("d1", group="sw_latency", delay_ms=1500)
+    cluster.nodes.fault("d1", group="sw_latency", hold=True)
     method = cluster.client.method(QUERY)
     slow = query(ask(*LATENCY)).SerializeToString()
     running = [method.future(slow, timeout=20) for _ in range(2)]
@@ -102,6 +104,7 @@ def test_a_limit_on_running_queries(start):
     code, text = cluster.client.query_error(query(ask(*CPM)))
     assert code == grpc.StatusCode.RESOURCE_EXHAUSTED
     assert text
+    cluster.nodes.fault("d1")
     assert all(call.result() for call in running)
     assert cluster.client.query_error(query(ask(*CPM)))[0] is None
     assert cluster.liaison.metric("bydb_refused_queries_total") == 1
@@ -156,7 +159,7 @@ def test_a_client_that_reads_slowly_holds_only_its_own(start):
     try:
         cluster.nodes.control(synthetic={"*": None})
         for _ in range(20):
-            assert len(cluster.client.query(query(ask(*CPM, limit=500)), timeout=5).data_points) == 360
+            assert len(cluster.client.query(query(ask(*CPM, limit=500))).data_points) == 360
         cluster.liaison.wait_metric(lambda value: value == 0, "bydb_live_exchanges", 20)
     finally:
         stalled.close()

@@ -149,7 +149,7 @@ def test_a_crowded_process(cut):
     {"status": {"code": "RESOURCE_EXHAUSTED", "message": "no"}}], ids=lambda fault: "-".join(fault))
 def test_what_fails_ahead_is_asked_again(cut, fault):
     """And answered, when the node is well in its turn."""
-    cluster = cut(2, "--dst-broadcast-timeout=3s")
+    cluster = cut(2, "--dst-broadcast-timeout=6s")
     cluster.nodes.control(fault={"d2": later({**fault, "times": 1})})
     assert only(cluster.client.query(total("COUNT"), timeout=60)) == 2 * ROWS
     assert ahead(cluster) > 0

@@ -95,10 +95,11 @@ def test_a_replaced_ca_counts_for_new_connections_to_nodes(start, tmp_path):
                     ["--data-client-tls", f"--data-client-ca-cert={ca}", "--schema-property-client-tls",
                      f"--schema-property-client-ca-cert={ca}"], before=list_over_tls)
     request = query(ask(*CPM, limit=10_000))
-    cluster.nodes.fault("d1", delay_ms=1500, times=1)
+    cluster.nodes.fault("d1", hold=True)
     running = cluster.client.method(QUERY).future(request.SerializeToString(), timeout=20)
     wait_until(lambda: cluster.liaison.metric("bydb_live_queries") == 1, 10, "the query being on its way")
     install(second)
+    cluster.nodes.fault("d1")
     assert len(parse("measure.v1.QueryResponse", running.result()).data_points) == CPM_ROWS
     links = cluster.liaison.metric("bydb_live_links")
     assert len(cluster.client.query(request).data_points) == CPM_ROWS
