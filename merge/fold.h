@@ -45,6 +45,7 @@ struct fold {
     struct arena *scratch;   /* borrow: outlives the fold; left as it was found */
     bool descending;         /* ranks of rows; those of partials always ascend */
     struct group_table table;
+    size_t open;             /* groups whose partials do not tell the result: reduce_is_open */
     const struct layout *in; /* borrow: of the rows; NULL before fold_shape */
     bool complete;           /* all columns that the plan needs are in the rows */
     struct shape shape;

@@ -119,6 +119,11 @@ bool merge_may_lack_groups(const struct merge *merge)
     return merge->may_lack_groups;
 }
 
+bool merge_has_open_groups(const struct merge *merge)
+{
+    return merge->pipeline.fold.open > 0;
+}
+
 static const struct layout *choose_layout(struct merge *merge)
 {
     if (merge->plan->layout != NULL) {

@@ -43,6 +43,9 @@ bool merge_feed(struct merge *merge, size_t group, size_t rank, struct msg *msg,
 /* PARTIALS: may some node have more groups than it has sent? Nodes of 0.11 number them in 16 bits,
  * and leave out what is beyond. */
 bool merge_may_lack_groups(const struct merge *merge);
+/* PARTIALS: is there a MIN or MAX that only rows would tell? A node's of nothing looks like data.
+ */
+bool merge_has_open_groups(const struct merge *merge);
 
 enum merge_state {
     MERGE_MORE,   /* the caller's loop may turn */

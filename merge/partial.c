@@ -170,14 +170,17 @@ static bool carry(struct partial *partial, struct folded *folded, size_t row, st
 static bool add_row(struct partial *partial, struct folded *folded, size_t row, struct error *err)
 {
     struct fold *fold = partial->fold;
+    struct reduce *total = &folded->total;
     struct cell value;
     struct cell count;
     if (!carry(partial, folded, row, err) || !cell_read(partial->value, row, &value, err) ||
         (partial->count != NULL && !cell_read(partial->count, row, &count, err))) {
         return false;
     }
-    reduce_partial(&folded->total, &fold->plan->agg, &value, partial->count != NULL ? &count : NULL,
+    fold->open -= reduce_is_open(total);
+    reduce_partial(total, &fold->plan->agg, &value, partial->count != NULL ? &count : NULL,
                    fold->arena);
+    fold->open += reduce_is_open(total);
     return true;
 }
 

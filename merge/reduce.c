@@ -116,12 +116,22 @@ static bool is_start(const struct plan_agg *agg, const struct cell *value)
     return value->number.f == (least ? DBL_MAX : -DBL_MAX);
 }
 
+static bool is_veil(const struct plan_agg *agg, const struct cell *value)
+{
+    return agg->function == PLAN_MIN && value->kind == CELL_FLOAT && isnan(value->number.f);
+}
+
 void reduce_partial(struct reduce *reduce, const struct plan_agg *agg, const struct cell *value,
                     const struct cell *count, struct arena *arena)
 {
-    if (!is_number(value) || is_start(agg, value)) {
+    if (!is_number(value)) {
         return;
     }
+    if (is_start(agg, value)) {
+        reduce->started = true;
+        return;
+    }
+    reduce->veiled = reduce->veiled || is_veil(agg, value);
     const struct cell *counted = agg->function == PLAN_COUNT ? value : count;
     take(reduce, agg, value, counted != NULL && is_number(counted) ? reduce_int_of(counted) : 0,
          arena);

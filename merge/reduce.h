@@ -18,6 +18,8 @@
 
 struct reduce {
     bool has;      /* MIN, MAX: a value has been seen */
+    bool started;  /* MIN, MAX: a node has sent what it starts from */
+    bool veiled;   /* MIN: a node has sent NaN, after which it takes no other value */
     int64_t count; /* COUNT, MEAN: of values that were not null */
     union {
         int64_t i;
@@ -35,9 +37,15 @@ void reduce_value(struct reduce *reduce, const struct plan_agg *agg, const struc
  * A node sends the value that it starts from (MIN: the greatest int64 or double; MAX: the least)
  * when a group has only nulls, with nothing to tell it from data. It is taken for no value, so one
  * real value equal to it, in a group that has no other, is answered as null; so is a MAX of only
- * -infinity or NaN, which a node does not take. */
+ * -infinity or NaN, which a node does not take. And a MIN that a node began with NaN stays NaN. */
 void reduce_partial(struct reduce *reduce, const struct plan_agg *agg, const struct cell *value,
                     const struct cell *count, struct arena *arena);
+
+/* After partials: only rows would tell the MIN or MAX. */
+static inline bool reduce_is_open(const struct reduce *reduce)
+{
+    return reduce->veiled || (reduce->started && !reduce->has);
+}
 
 /* The total in the field's type. Without values SUM, COUNT and MEAN are 0, MIN and MAX null. */
 struct cell reduce_result(const struct reduce *reduce, const struct plan_agg *agg);

@@ -19,7 +19,7 @@
 struct measure {
     struct work work; /* first */
     struct request request;
-    bool rows_alone;            /* a node had no room for its groups: nodes are asked again */
+    bool rows_alone;            /* partials did not do: nodes are asked again */
     struct arena merged;        /* the merge and what it keeps */
     struct merge *merge;        /* borrow: `merged` */
     struct measure_parts parts; /* FOLD */
@@ -225,26 +225,32 @@ static enum progress take(struct work *work, const struct fanout_source *source,
     return progress;
 }
 
-/* A node keeps so many groups and no more, about half a million, and sends even fewer; rows it can
- * send. */
-static bool lacks_room(const struct measure *measure, const struct error *failed)
+/* Why partials will not do, or NULL. A node keeps so many groups and no more, about half a million,
+ * and sends even fewer; and what it says of a group without values looks like one. */
+static const struct error *why_rows(const struct measure *measure, const struct error *failed)
 {
+    static const struct error too_many = {.text = "more groups than a node can number"};
+    static const struct error untold = {.text = "a MIN or MAX that may be that of no value"};
     if (failed != NULL) {
-        return strstr(failed->text, "memory budget exceeded") != NULL;
+        return strstr(failed->text, "memory budget exceeded") != NULL ? failed : NULL;
     }
-    return measure->work.options->aggregation == AGGREGATION_EXACT &&
-           merge_may_lack_groups(measure->merge);
+    if (measure->work.options->aggregation != AGGREGATION_EXACT) {
+        return NULL;
+    }
+    return merge_may_lack_groups(measure->merge)   ? &too_many
+           : merge_has_open_groups(measure->merge) ? &untold
+                                                   : NULL;
 }
 
 static bool ask_for_rows(struct measure *measure, const struct error *failed)
 {
-    static const struct error too_many = {.text = "more groups than a node can number"};
-    if (!lacks_room(measure, failed)) {
+    const struct error *why = why_rows(measure, failed);
+    if (why == NULL) {
         return false;
     }
     measure->rows_alone = true;
     end_merge(measure);
-    measure_trace_again(measure->trace, failed != NULL ? failed : &too_many);
+    measure_trace_again(measure->trace, why);
     return true;
 }
 

@@ -169,13 +169,54 @@ def test_more_groups_than_a_node_can_number(ahead):
         *[frame.Column(role, frame.INT64, cells=[1]) for role in metadata],
         frame.Column(frame.ROLE_TAG, frame.STRING, "endpoint_id", "default", ["the row's"]),
         frame.Column(frame.ROLE_FIELD, frame.INT64, "value", cells=[5])])
-    nothing = base64.b64encode(message("cluster.v1.SendResponse").SerializeToString()).decode()
-    ahead.nodes.control(replay={"d1": [["sw_latency", answer_of(found)] for found in (partials, rows)],
-                                "d2": [["sw_latency", nothing]] * 2, "d3": [["sw_latency", nothing]] * 2})
+    answer_with(ahead, [partials, rows])
     now = time.time() * 1000
     (point,) = ahead.client.query(between(by_endpoint(), now + MINUTE_MS, ahead.end)).data_points
     assert point.tag_families[0].tags[0].value.str.value == "the row's"
     assert sorted(asked_for(ahead)) == [False] * 3 + [True] * 3
+
+
+def least_values(*values):
+    """A node's partials of MIN, one for each endpoint; the node began each from the greatest integer."""
+    return frame.Frame(len(values), [
+        frame.Column(frame.ROLE_SHARD, frame.INT64, "shard_id", cells=[0] * len(values)),
+        frame.Column(frame.ROLE_TAG, frame.STRING, "endpoint_id", "default", [f"e{i}" for i in range(len(values))]),
+        frame.Column(frame.ROLE_FIELD, frame.INT64, "value", cells=list(values))])
+
+
+def rows_of(*values):
+    metadata = (frame.ROLE_TIMESTAMP, frame.ROLE_VERSION, frame.ROLE_SERIES, frame.ROLE_SHARD)
+    return frame.Frame(len(values), [
+        *[frame.Column(role, frame.INT64, cells=list(range(len(values)))) for role in metadata],
+        frame.Column(frame.ROLE_TAG, frame.STRING, "endpoint_id", "default", [f"e{i}" for i in range(len(values))]),
+        frame.Column(frame.ROLE_FIELD, frame.INT64, "value", cells=list(values))])
+
+
+GREATEST = 2**63 - 1
+
+
+def test_the_least_of_a_group_without_values_is_told_by_rows(ahead):
+    """A node's partial of no value is the greatest integer, and so may be the least of what there is."""
+    least = by_endpoint()
+    least["agg"]["function"] = "AGGREGATION_FUNCTION_MIN"
+    now = time.time() * 1000
+    request = between(least, now + MINUTE_MS, ahead.end)
+    answer_with(ahead, [least_values(GREATEST, GREATEST, 5), rows_of(GREATEST, None, 5)])
+    found = [point.fields[0].value for point in ahead.client.query(request).data_points]
+    assert [value.WhichOneof("value") for value in found] == ["int", "null", "int"]
+    assert [value.int.value for value in found] == [GREATEST, 0, 5]
+    assert sorted(asked_for(ahead)) == [False] * 3 + [True] * 3
+    answer_with(ahead, [least_values(GREATEST - 1, 5)])
+    assert len(ahead.client.query(request).data_points) == 2
+    assert asked_for(ahead) == [True] * 3
+
+
+def answer_with(cluster, frames):
+    """The first node's answers; the others have nothing."""
+    nothing = base64.b64encode(message("cluster.v1.SendResponse").SerializeToString()).decode()
+    cluster.nodes.control(replay={
+        "d1": [["sw_latency", answer_of(found)] for found in frames],
+        **{node: [["sw_latency", nothing]] * len(frames) for node in ("d2", "d3")}})
 
 
 def answer_of(found):

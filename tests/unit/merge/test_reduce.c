@@ -137,12 +137,48 @@ START_TEST(totals_of_partials)
 }
 END_TEST
 
+/* Rows are asked for when partials do not tell what there is, and only then. */
+START_TEST(only_rows_would_tell)
+{
+    static const struct {
+        enum plan_function function;
+        enum plan_type type;
+        struct cell values[2];
+        bool open;
+    } table[] = {
+        {PLAN_MIN, PLAN_INT, {I(INT64_MAX), N}, true},
+        {PLAN_MIN, PLAN_INT, {I(INT64_MAX), I(7)}, false},
+        {PLAN_MIN, PLAN_INT, {I(INT64_MIN), N}, false},
+        {PLAN_MAX, PLAN_INT, {I(INT64_MIN), I(INT64_MIN)}, true},
+        {PLAN_MAX, PLAN_FLOAT, {F(-DBL_MAX), N}, true},
+        {PLAN_MAX, PLAN_FLOAT, {F(-DBL_MAX), F(-INFINITY)}, false},
+        {PLAN_MIN, PLAN_FLOAT, {F(DBL_MAX), F(0)}, false},
+        {PLAN_MIN, PLAN_FLOAT, {F(NAN), F(0)}, true}, /* what the first node saw after it? */
+        {PLAN_MAX, PLAN_FLOAT, {F(3), F(4)}, false},
+        {PLAN_SUM, PLAN_FLOAT, {F(NAN), F(DBL_MAX)}, false},
+        {PLAN_COUNT, PLAN_INT, {I(INT64_MAX), N}, false},
+        {PLAN_MIN, PLAN_INT, {N, N}, false},
+    };
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX, NULL, NULL);
+    for (size_t i = 0; i < 2 * (sizeof table / sizeof *table); i++) {
+        const struct plan_agg agg = {.function = table[i / 2].function, .type = table[i / 2].type};
+        struct reduce reduce = {0};
+        reduce_partial(&reduce, &agg, &table[i / 2].values[i % 2], NULL, &arena);
+        reduce_partial(&reduce, &agg, &table[i / 2].values[1 - i % 2], NULL, &arena);
+        ck_assert_msg(reduce_is_open(&reduce) == table[i / 2].open, "row %zu", i / 2);
+    }
+    arena_fini(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("merge reduce");
     TCase *tests = tcase_create("reduce");
     tcase_add_loop_test(tests, totals_of_values, 0, sizeof of_values / sizeof *of_values);
     tcase_add_loop_test(tests, totals_of_partials, 0, sizeof of_partials / sizeof *of_partials);
+    tcase_add_test(tests, only_rows_would_tell);
     suite_add_tcase(suite, tests);
     return unit_run(suite);
 }
