@@ -75,8 +75,35 @@ static void on_topn(struct edge *edge, struct exchange *exchange, struct msg *ms
     run(edge, JOB_TOPN, exchange, msg);
 }
 
+/* Of this service, and for nobody outside a cluster: no liaison answers them, not even upstream's.
+ */
+static void refuse(struct exchange *exchange, struct msg *msg, const char *method)
+{
+    struct error err;
+    msg_release(&msg);
+    error_set(&err, ERROR_UNIMPLEMENTED, "method %s not implemented", method);
+    exchange_finish(exchange, &err);
+}
+
+static void on_internal_query(struct edge *edge, struct exchange *exchange, struct msg *msg)
+{
+    (void)edge;
+    refuse(exchange, msg, "InternalQuery");
+}
+
+static void on_delete_expired_segments(struct edge *edge, struct exchange *exchange,
+                                       struct msg *msg)
+{
+    (void)edge;
+    refuse(exchange, msg, "DeleteExpiredSegments");
+}
+
+#define SERVICE "/banyandb.measure.v1.MeasureService/"
+
 const struct service_method measure_methods[] = {
-    {"/banyandb.measure.v1.MeasureService/Query", on_query, on_gone},
-    {"/banyandb.measure.v1.MeasureService/TopN", on_topn, on_gone},
+    {SERVICE "Query", on_query, on_gone},
+    {SERVICE "TopN", on_topn, on_gone},
+    {SERVICE "InternalQuery", on_internal_query, NULL},
+    {SERVICE "DeleteExpiredSegments", on_delete_expired_segments, NULL},
     {NULL, NULL, NULL},
 };

@@ -100,6 +100,15 @@ def test_unknown_fields_are_ignored(cluster):
     assert cluster.client.call(QUERY, extended) == cluster.client.query_bytes(request)
 
 
+@pytest.mark.parametrize("method", ["InternalQuery", "DeleteExpiredSegments"])
+def test_methods_for_nobody_outside_a_cluster(cluster, method):
+    """Which a Go liaison does not answer either: the words do not send the client there."""
+    with pytest.raises(grpc.RpcError) as failure:
+        cluster.client.call(f"/banyandb.measure.v1.MeasureService/{method}", b"")
+    assert failure.value.code() == grpc.StatusCode.UNIMPLEMENTED
+    assert failure.value.details() == f"method {method} not implemented"
+
+
 GARBAGE = {"a cut message": query(ask(*CPM)).SerializeToString()[:-3], "text": b"SELECT * FROM nothing",
            "a length past the end": b"\x0a\xff\xff\xff\xff\x0f", "a field of number 0": b"\x02\x01a",
            "an open group": b"\x0b\x08\x01", "ones": b"\xff" * 300}
