@@ -7,6 +7,7 @@ run in the order in which they stand. The answer is an object with the result of
 import base64
 import http.server
 import json
+import os
 import threading
 import time
 
@@ -17,6 +18,13 @@ from rpc import HOST
 from suite import point, schema_order
 from synthetic import Synthetic, shape_of
 from timeline import Timeline
+
+
+def replace(path, text):
+    """By rename: whoever reads the file sees the old text or the new one."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
 
 
 class Commands:
@@ -131,8 +139,7 @@ class Commands:
 
     def discovery(self, names):
         """["d1"]: rewrites the discovery file so that it lists these nodes, with their present addresses."""
-        with open(self._path, "w", encoding="utf-8") as file:
-            file.write(self._cluster.discovery(names))
+        replace(self._path, self._cluster.discovery(names))
 
     def stats(self, _arguments=None):
         """Counts and requests of each node since the last `clear`."""

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the liaison says of its cluster: /nodes, GetClusterState, GetCurrentNode, GetAPIVersion."""
 import json
-import pathlib
 import signal
 import threading
 
 import pytest
-import yaml
 
 from asking import CPM, LATENCY, ask, query
 from client import QUERY
@@ -78,10 +76,7 @@ def test_a_node_that_is_down(start):
 
 def test_nodes_that_left_or_never_came(start):
     cluster = start(["--demo", "--nodes", 3])
-    path = pathlib.Path(cluster.nodes.discovery)
-    listed = yaml.safe_load(path.read_text())
-    listed["nodes"].append({"name": "ghost", "grpc_address": "127.0.0.1:1"})
-    path.write_text(yaml.safe_dump(listed))
+    cluster.nodes.list_also("127.0.0.1:1")
     wait_until(lambda: nodes_page(cluster.liaison).get("127.0.0.1:1", {}).get("state") == "unreached", 10, "the ghost")
     cluster.nodes.control(discovery=["d1", "d3"])
     wait_until(lambda: nodes_page(cluster.liaison)["d2"]["state"] == "left", 10, "d2 having left")

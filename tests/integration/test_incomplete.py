@@ -3,12 +3,10 @@
 
 Three nodes unless a test says otherwise. CPM has a copy of each row on a second node, LATENCY has none.
 """
-import pathlib
 import time
 
 import grpc
 import pytest
-import yaml
 
 from asking import CPM, CPM_ROWS, LATENCY, LATENCY_ROWS, ask, execution, query
 from client import QUERY, rfc3339
@@ -200,10 +198,7 @@ def test_replicas_changed_meanwhile(start, before, after):
 
 def test_a_listed_node_that_was_never_reached(start):
     cluster = start(THREE)
-    path = pathlib.Path(cluster.nodes.discovery)
-    listed = yaml.safe_load(path.read_text())
-    listed["nodes"].append({"name": "ghost", "grpc_address": "127.0.0.1:1"})
-    path.write_text(yaml.safe_dump(listed))
+    cluster.nodes.list_also("127.0.0.1:1")
     wait_until(lambda: asked(cluster, lately(LATENCY)) == (LATENCY_ROWS, "127.0.0.1:1"), 10, "the ghost being missed")
     assert asked(cluster, lately()) == (CPM_ROWS, None)
     take_down(cluster, "d3")

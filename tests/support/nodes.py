@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample data nodes (tests/datanode) as a process of their own."""
 import json
+import os
+import pathlib
 import time
 import urllib.error
 import urllib.request
 
 import grpc
+import yaml
 
 from cells import tag_of
 from process import Process
@@ -42,6 +45,13 @@ class Nodes:
 
     def address(self, name):
         return self.control(stats=None)["stats"][name]["address"]
+
+    def list_also(self, address):
+        """Adds an entry to the discovery file, by rename."""
+        listed = yaml.safe_load(pathlib.Path(self.discovery).read_text())
+        listed["nodes"].append({"name": address, "grpc_address": address})
+        pathlib.Path(self.discovery + ".new").write_text(yaml.safe_dump(listed))
+        os.replace(self.discovery + ".new", self.discovery)
 
     def control(self, **commands):
         """Runs control commands in their order (tests/datanode/control.py); their results by name."""
