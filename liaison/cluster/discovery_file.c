@@ -209,8 +209,10 @@ static bool read_entry(struct discovery_file *file, yaml_document_t *document,
 static bool read_document(struct discovery_file *file, yaml_document_t *document, struct error *err)
 {
     const yaml_node_t *root = yaml_document_get_root_node(document);
-    if (is_null(root)) {
-        return true; /* an empty file lists nothing */
+    if (is_null(root)) { /* what a writer that is interrupted, or a full disk, leaves behind */
+        return error_set(err, ERROR_INVALID_ARGUMENT,
+                         "the file is empty, expected the key nodes, with a list of entries "
+                         "with " ENTRY_KEYS "; nodes: [] lists none");
     }
     if (root->type != YAML_MAPPING_NODE) {
         return wrong_type(root, "the file", "a mapping with the key nodes", err);

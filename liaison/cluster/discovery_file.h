@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The file of discovery mode `file`: YAML. Unknown keys are ignored, but told; a file that has keys
- * and not this one is none.
+ * The file of discovery mode `file`: YAML. Unknown keys are ignored, but told; a file without this
+ * one is none: be it empty, as one is between being opened and being written, or with others.
  *
  *     nodes:
  *       - name: d1                          # used in texts only

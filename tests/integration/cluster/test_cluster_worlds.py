@@ -115,7 +115,7 @@ def test_a_node_that_left_is_forgotten(nodes, watch):
     watcher.world(lambda world: names(world) == ["d1"], after=mark)
 
 
-@pytest.mark.parametrize("text", ["nodes: 3", "nodes: [", "nodes: [{name: d1}]", "\x00"])
+@pytest.mark.parametrize("text", ["", "nodes: 3", "nodes: [", "nodes: [{name: d1}]", "\x00"])
 def test_a_bad_file_changes_nothing(nodes, watch, text):
     sample = nodes("--nodes", 2)
     watcher = watch(sample)

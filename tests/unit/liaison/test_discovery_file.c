@@ -42,12 +42,25 @@ END_TEST
 
 START_TEST(nothing_listed)
 {
-    static const char *const empty[] = {
-        "", "# only a comment\n", "nodes:\n", "nodes: []\n", "nodes: null\n", "{}\n", "~\n"};
+    static const char *const empty[] = {"nodes:\n", "nodes: []\n", "nodes: null\n", "nodes: ~\n",
+                                        "{}\n"};
     for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
         ck_assert_msg(parse(empty[i]), "\"%s\": %s", empty[i], err.text);
         ck_assert_uint_eq(file.count, 0);
         discovery_file_fini(&file);
+    }
+}
+END_TEST
+
+/* Nobody says by that that there are no nodes any more. */
+START_TEST(empty_files)
+{
+    static const char *const empty[] = {"", "\n", "# only a comment\n", "~\n", "---\n"};
+    for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+        ck_assert_msg(!parse(empty[i]), "\"%s\"", empty[i]);
+        ck_assert_str_eq(err.text, "the file is empty, expected the key nodes, with a list of "
+                                   "entries with name, grpc_address, tls_enabled and ca_cert_path; "
+                                   "nodes: [] lists none");
     }
 }
 END_TEST
@@ -162,6 +175,7 @@ int main(void)
     TCase *tcase = tcase_create("discovery_file");
     tcase_add_test(tcase, the_documented_example);
     tcase_add_test(tcase, nothing_listed);
+    tcase_add_test(tcase, empty_files);
     tcase_add_test(tcase, an_address_counts_once);
     tcase_add_test(tcase, aliases_are_followed);
     tcase_add_test(tcase, what_is_refused);
