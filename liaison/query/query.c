@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The steps of a query, top-down in the order in which they happen.
- *
- * Legal state steps: WAITING → PLANNING, PLANNING → ASKING → MERGING (→ ASKING, when rows are asked
- * for in parts), and any → ENDED.
- */
+/* The steps of a query: first its endings, then upwards from the merge to its begin, so that each
+ * function stands above those that call it. */
 #include "liaison/query/query.h"
 
 #include "liaison/container_of.h"
@@ -19,7 +15,8 @@
 #include <stdlib.h>
 
 enum query_state {
-    QUERY_WAITING,  /* for nodes or a revision of the schema; its gate has a timer */
+    QUERY_WAITING,  /* to be planned: at first, and for nodes or a revision of the schema, while
+                       its gate has a timer */
     QUERY_PLANNING, /* for nothing: bytes → plan */
     QUERY_ASKING,   /* for the nodes, once or again; each call has its deadline */
     QUERY_MERGING,  /* for the loop: a share of the answer each turn */
@@ -55,11 +52,13 @@ static struct loop *loop_of(const struct query *query)
 
 static bool may_go(enum query_state from, enum query_state to)
 {
-    if (to == QUERY_ENDED) {
-        return from != QUERY_ENDED;
-    }
-    const bool asks_on = from == QUERY_MERGING && to == QUERY_ASKING;
-    return to >= from || to == QUERY_WAITING || asks_on;
+    static const bool steps[QUERY_ENDED][QUERY_ENDED + 1] = {
+        [QUERY_WAITING] = {[QUERY_PLANNING] = true, [QUERY_ENDED] = true},
+        [QUERY_PLANNING] = {[QUERY_WAITING] = true, [QUERY_ASKING] = true, [QUERY_ENDED] = true},
+        [QUERY_ASKING] = {[QUERY_MERGING] = true, [QUERY_ENDED] = true},
+        [QUERY_MERGING] = {[QUERY_ASKING] = true, [QUERY_ENDED] = true}, /* for the next part */
+    };
+    return from != QUERY_ENDED && steps[from][to];
 }
 
 static void set_state(struct query *query, enum query_state state)
@@ -309,7 +308,7 @@ static struct query *query_new(struct executor *executor, struct job *job)
     struct query *query = own_array(1, sizeof *query);
     query->executor = executor;
     query->job = job;
-    query->state = QUERY_PLANNING;
+    query->state = QUERY_WAITING;
     query->began = loop_now(executor_loop(executor));
     query->charge.parent = executor_charge(executor);
     query->turn.run = on_turn;

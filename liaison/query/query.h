@@ -2,8 +2,8 @@
 /*
  * The life of one client request, from its bytes to the response's.
  *
- *     WAITING ─▶ PLANNING ─▶ ASKING ⇄ MERGING ─▶ ENDED
- *                   └─(answered, refused)──────────▲
+ *     WAITING ⇄ PLANNING ─▶ ASKING ⇄ MERGING ─▶ ENDED
+ *        └──────────┴─(answered, refused, left)────▲
  *
  * Who has whom:
  *
