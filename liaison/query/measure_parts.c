@@ -79,7 +79,7 @@ void measure_parts_begin(struct measure_parts *parts, size_t calls)
     parts->calls = calls;
     parts->split = split_now(parts);
     parts->asked++;
-    parts->may_cut = parts->obstacle == NULL && has_more_questions(parts) && !parts->least &&
+    parts->may_cut = parts->obstacle == NULL && has_more_questions(parts) && !parts->shortest &&
                      !split_is_spent(&parts->split);
     work->limit = limit_of(parts);
     work->spare = split_spare(&parts->split);
@@ -129,13 +129,13 @@ void measure_parts_end(struct measure_parts *parts, bool has_rows)
     parts->has_rows = has_rows;
     parts->cost = cost_of(parts);
     parts->bytes = parts->work->front->intake.bytes;
-    if (parts->least) {
+    if (parts->shortest) {
         parts->least_cost = MAX(parts->least_cost, parts->cost);
         parts->least_bytes = MAX(parts->least_bytes, parts->bytes);
     }
     parts->work->limit = work_budget(parts->work);
     parts->work->slices += parts->cut;
-    parts->work->slices_ahead += parts->work->front->early;
+    parts->work->slices_ahead += parts->work->front->was_ahead;
 }
 
 /* How many times as much as `aim` it is. What a millisecond has, too, does not come from the length
@@ -157,7 +157,7 @@ static double excess(const struct measure_parts *parts, size_t cost, size_t byte
  * anything to go by. */
 static uint64_t count_parts(const struct measure_parts *parts)
 {
-    const struct intake *intake = &parts->work->front->intake;
+    const struct round_intake *intake = &parts->work->front->intake;
     const size_t known = intake->messages + (intake->refused > 0);
     double count = excess(parts, cost_of(parts) + intake->refused, intake->bytes + intake->refused);
     count *= known == 0 ? 1 : (double)parts->calls / (double)known;
@@ -195,7 +195,7 @@ bool measure_parts_shorten(struct measure_parts *parts, struct error *why)
         return refuse(parts, why);
     }
     rounds_begin_again(parts->work->rounds);
-    parts->least = !slices_cut(&parts->slices, count_parts(parts));
+    parts->shortest = !slices_cut(&parts->slices, count_parts(parts));
     parts->cut = true;
     parts->cuts++;
     parts->work->crowded = false;
@@ -214,7 +214,7 @@ void measure_parts_next(struct measure_parts *parts)
 {
     const struct slices *next = rounds_next_slice(parts->work->rounds);
     expect(parts);
-    parts->least = false;
+    parts->shortest = false;
     parts->cuts = 0;
     if (next != NULL) {
         parts->slices = *next;

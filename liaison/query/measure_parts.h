@@ -29,7 +29,7 @@ struct measure_parts {
     const char *obstacle;          /* borrow: region; why the range cannot be cut; NULL: it can */
     struct slices slices;          /* at the part whose turn it is */
     bool cut;                      /* the range is asked for in parts */
-    bool least;                    /* the part is a millisecond */
+    bool shortest;                 /* the part is a millisecond */
     size_t cuts;                   /* of the part so far */
     bool has_rows;                 /* the last one that was folded */
     bool may_cut;                  /* the part that is asked for may be cut once more */

@@ -7,8 +7,8 @@
 
 #include <assert.h>
 
-#define EARLY_NS      10000000
-#define STEPS_AT_ONCE 4096 /* of taking in, between two looks at the clock */
+#define DEADLINE_SLACK_NS 10000000
+#define STEPS_AT_ONCE     4096 /* of taking in, between two looks at the clock */
 
 static struct loop *loop_of(const struct round *round)
 {
@@ -169,7 +169,7 @@ static void end(struct round *round, const struct error *failed)
 static bool is_late(const struct round *round)
 {
     const uint64_t deadline = round->job->deadline;
-    return deadline != 0 && loop_now(loop_of(round)) + EARLY_NS >= deadline;
+    return deadline != 0 && loop_now(loop_of(round)) + DEADLINE_SLACK_NS >= deadline;
 }
 
 static void on_complete(void *owner, const struct error *failed)
@@ -233,14 +233,14 @@ void round_ask(struct round *round)
 {
     struct work *work = round->work;
     work->front = round;
-    round->early = false;
+    round->was_ahead = false;
     round->tentative = false;
     open_with(round, work->ops->open(work));
 }
 
 void round_ask_ahead(struct round *round, size_t calls)
 {
-    round->early = true;
+    round->was_ahead = true;
     round->tentative = true;
     round->ahead = true;
     open_with(round, calls);
@@ -271,5 +271,5 @@ void round_close(struct round *round)
     arena_fini(&round->region);
     round->ahead = false;
     round->refused = false;
-    round->intake = (struct intake){.most_bytes = 0};
+    round->intake = (struct round_intake){.most_bytes = 0};
 }

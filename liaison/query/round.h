@@ -19,7 +19,7 @@
 #include "liaison/query/work.h"
 
 /* What nodes may send, and have sent. */
-struct intake {
+struct round_intake {
     size_t most_bytes; /* of all messages; 0 = any number */
     size_t messages;   /* admitted */
     size_t bytes;
@@ -37,17 +37,17 @@ struct round {
 
     struct charge charge;  /* part of the query's: the region, the calls, their messages */
     struct slices slice;   /* FOLD: of the time range, the one that is asked for */
-    bool early;            /* it was asked before its turn */
+    bool was_ahead;        /* it was asked before its turn */
     bool ahead;            /* and waits for it */
     bool tentative;        /* asked ahead, or others were beside it: when it fails, who knows why */
     bool open;             /* asked and not closed: otherwise `work` may be gone */
     struct arena region;   /* while it is open */
     struct fanout *fanout; /* borrow: the region; likewise */
-    struct intake intake;  /* since it was asked */
-    struct loop_task take; /* in the executor's queue, while answers wait to be taken in */
-    bool refused;          /* something did not fit; `refusal` says what */
-    struct error *refusal; /* borrow: the region; kept for `after` */
-    struct loop_task after; /* in the executor's queue: what needs the calls off the stack */
+    struct round_intake intake; /* since it was asked */
+    struct loop_task take;      /* in the executor's queue, while answers wait to be taken in */
+    bool refused;               /* something did not fit; `refusal` says what */
+    struct error *refusal;      /* borrow: the region; kept for `after` */
+    struct loop_task after;     /* in the executor's queue: what needs the calls off the stack */
 };
 
 /* The fields above `charge` are set. */

@@ -134,7 +134,7 @@ void rounds_begin_again(struct rounds *rounds)
     const struct round *front = place(rounds, 0);
     if (front->tentative) {
         give_up_ahead(rounds);
-        rounds->in_vain += front->early;
+        rounds->in_vain += front->was_ahead;
     }
 }
 

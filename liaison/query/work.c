@@ -137,12 +137,12 @@ static bool refuse_long(const struct work *work, const struct fanout_source *sou
         source->name, declared, work->front->intake.bytes, work->front->intake.most_bytes);
 }
 
-static bool is_long(const struct intake *intake, size_t declared)
+static bool is_long(const struct round_intake *intake, size_t declared)
 {
     return intake->most_bytes > 0 && intake->bytes + declared > intake->most_bytes;
 }
 
-static void take_in(struct intake *intake, size_t declared)
+static void take_in(struct round_intake *intake, size_t declared)
 {
     intake->messages++;
     intake->bytes += declared;
@@ -163,7 +163,7 @@ static bool admits(struct work *work, const struct fanout_source *source, size_t
 bool work_admit(struct work *work, const struct fanout_source *source, size_t declared,
                 struct error *err)
 {
-    struct intake *intake = &work->front->intake;
+    struct round_intake *intake = &work->front->intake;
     if (!admits(work, source, declared, err)) {
         intake->refused = declared;
         return false;

@@ -31,7 +31,7 @@ static void begin(struct round *round)
 void round_ask(struct round *round)
 {
     begin(round);
-    round->early = false;
+    round->was_ahead = false;
     round->tentative = false;
     round->slice.begin = played.next;
     played.work.front = round;
@@ -41,7 +41,7 @@ void round_ask_ahead(struct round *round, size_t calls)
 {
     ck_assert_uint_eq(calls, 2);
     begin(round);
-    round->early = true;
+    round->was_ahead = true;
     round->tentative = true;
     round->ahead = true;
     round->refused = fails[round->slice.begin];
@@ -199,7 +199,7 @@ START_TEST(what_fails_ahead_is_asked_in_its_turn)
     for (int64_t slice = 0; slice < 89; slice++) {
         ck_assert_int_eq(front(), slice);
         go_on();
-        ck_assert_int_eq(played.work.front->early, front() != 1 && front() != 3);
+        ck_assert_int_eq(played.work.front->was_ahead, front() != 1 && front() != 3);
         fails[3] = fails[3] && front() < 3;
     }
     ck_assert_uint_eq(rounds.in_vain, 4);
