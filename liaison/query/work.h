@@ -5,8 +5,8 @@
  *     parse ─▶ gate ─▶ plan ─▶ open ─▶ ask ─▶ answer, take … ─▶ turn … ─▶ close
  *
  * A work is the kind's own struct, which begins with this one, in the query's region. It never ends
- * the query by itself: each step returns, and the query goes on or ends. False: err says why, in
- * the client's words after plan's refusals, to be wrapped (`wrap`) after the others'.
+ * the query by itself: each step returns, and the query goes on or ends. False: err says why. What
+ * parse and plan refuse is told to the client as it is; what fails later is wrapped first (`wrap`).
  */
 #pragma once
 
