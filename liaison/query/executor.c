@@ -230,12 +230,33 @@ static void open_peers(struct executor *executor)
     peers_init(&executor->peers);
 }
 
+static void open_charge(struct executor *executor)
+{
+    struct budget *budget = executor->setup.budget;
+    const size_t part = budget->limit / CACHE_PART;
+    executor->charge.shared = &budget->held;
+    executor->cache.limit = part < CACHE_LIMIT ? part : CACHE_LIMIT;
+    executor->cache.charge = &executor->charge;
+    spent_turns_begin(&executor->spent, &executor->charge, executor->loop);
+}
+
 static void *run(void *owner)
 {
     struct executor *executor = owner;
     loop_timer_start(&executor->publish, PUBLISH_MS);
     loop_run(executor->loop);
     return NULL;
+}
+
+static void start_thread(struct executor *executor)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, THREAD_STACK);
+    if (pthread_create(&executor->thread, &attributes, run, executor) != 0) {
+        abort();
+    }
+    pthread_attr_destroy(&attributes);
 }
 
 struct executor *executor_open(const struct executor_setup *setup)
@@ -245,24 +266,14 @@ struct executor *executor_open(const struct executor_setup *setup)
     (void)snprintf(name, sizeof name, "executor-%u", setup->number);
     executor->setup = *setup;
     executor->loop = loop_new(name);
-    const size_t part = setup->budget->limit / CACHE_PART;
-    executor->charge.shared = &setup->budget->held;
-    executor->cache.limit = part < CACHE_LIMIT ? part : CACHE_LIMIT;
-    executor->cache.charge = &executor->charge;
-    spent_turns_begin(&executor->spent, &executor->charge, executor->loop);
+    open_charge(executor);
     shares_init(&executor->shares, executor->loop);
     open_peers(executor);
     executor->shard = metrics_shard(setup->metrics);
     watch_turns(executor);
     LIST_INIT(&executor->running);
     loop_timer_init(&executor->publish, executor->loop, on_publish);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, THREAD_STACK);
-    if (pthread_create(&executor->thread, &attributes, run, executor) != 0) {
-        abort();
-    }
-    pthread_attr_destroy(&attributes);
+    start_thread(executor);
     return executor;
 }
 

@@ -310,33 +310,47 @@ static bool begin_anew(struct measure *measure, struct error *failed)
     return true;
 }
 
-static enum merge_state turn(struct work *work, struct error *err)
+static void begin_merging(struct measure *measure)
 {
-    struct measure *measure = measure_of(work);
     if (!measure->merging) {
         measure->merging = true;
         measure_trace_merge(measure->trace);
     }
+}
+
+static enum merge_state fail_merging(struct measure *measure, struct error *err)
+{
+    if (begin_anew(measure, err)) {
+        return MERGE_FED;
+    }
+    error_prefix(err, "vec distributed plan");
+    measure_trace_failed(measure->trace, err);
+    return MERGE_FAILED;
+}
+
+static void end_merging(struct measure *measure)
+{
+    struct work *work = &measure->work;
+    const struct merge_counts counts = merge_count(measure->merge);
+    response_statuses(&measure->response, &measure->request);
+    work->result_count = measure->response.rows;
+    work->bad_texts = measure->response.bad_texts;
+    measure_trace_merged(measure->trace, &counts, work->result_count);
+}
+
+static enum merge_state turn(struct work *work, struct error *err)
+{
+    struct measure *measure = measure_of(work);
+    begin_merging(measure);
     enum merge_state state = merge_run(measure->merge, &measure->response.sink, ROWS_PER_TURN, err);
-    if (state != MERGE_FAILED && !work_check_budget(work, err)) {
-        state = MERGE_FAILED;
+    if (state == MERGE_FAILED || !work_check_budget(work, err)) {
+        return fail_merging(measure, err);
     }
     if (state == MERGE_FED) {
         measure_parts_next(&measure->parts);
     }
-    if (state == MERGE_FAILED && begin_anew(measure, err)) {
-        return MERGE_FED;
-    }
-    if (state == MERGE_FAILED) {
-        error_prefix(err, "vec distributed plan");
-        measure_trace_failed(measure->trace, err);
-    }
     if (state == MERGE_DONE) {
-        response_statuses(&measure->response, &measure->request);
-        work->result_count = measure->response.rows;
-        work->bad_texts = measure->response.bad_texts;
-        const struct merge_counts counts = merge_count(measure->merge);
-        measure_trace_merged(measure->trace, &counts, work->result_count);
+        end_merging(measure);
     }
     return state;
 }
