@@ -196,11 +196,6 @@ struct discovery *discovery_open(const struct place_setup *setup, struct error *
     return discovery;
 }
 
-static void reap(void *object)
-{
-    free(object);
-}
-
 void discovery_close(struct discovery **discovery)
 {
     struct discovery *closed = *discovery;
@@ -215,7 +210,7 @@ void discovery_close(struct discovery **discovery)
     file_watch_close(&closed->watch);
     discovery_dns_close(&closed->dns);
     loop_timer_fini(&closed->tick);
-    loop_reap(closed->setup.loop, closed, reap);
+    loop_reap(closed->setup.loop, closed, free);
 }
 
 size_t discovery_count(const struct discovery *discovery)

@@ -17,11 +17,6 @@
 #define MODULE     "CLUSTER.NODE"
 #define TEXT_SHOWN ((size_t)1000)
 
-static void reap(void *object)
-{
-    free(object);
-}
-
 /* Takes the call from its node and gives it to the reaper; true the first time. */
 static bool finish(struct node_call *call, const struct error *why, bool cancelled)
 {
@@ -33,7 +28,7 @@ static bool finish(struct node_call *call, const struct error *why, bool cancell
         node_call_ended(call->node, call, why, cancelled);
         call->node = NULL;
     }
-    loop_reap(call->loop, call, reap);
+    loop_reap(call->loop, call, free);
     return true;
 }
 

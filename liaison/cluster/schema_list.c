@@ -9,18 +9,13 @@
 
 #define LIST_NS UINT64_C(30000000000)
 
-static void reap(void *object)
-{
-    free(object);
-}
-
 void schema_list_close(struct schema_list **list)
 {
     struct schema_list *closed = *list;
     *list = NULL;
     if (closed != NULL) {
         call_cancel(&closed->call);
-        loop_reap(closed->setup.loop, closed, reap);
+        loop_reap(closed->setup.loop, closed, free);
     }
 }
 

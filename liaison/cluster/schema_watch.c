@@ -18,18 +18,13 @@ struct schema_watch {
     enum replay replay;
 };
 
-static void reap(void *object)
-{
-    free(object);
-}
-
 void schema_watch_close(struct schema_watch **watch)
 {
     struct schema_watch *closed = *watch;
     *watch = NULL;
     if (closed != NULL) {
         call_cancel(&closed->call);
-        loop_reap(closed->setup.loop, closed, reap);
+        loop_reap(closed->setup.loop, closed, free);
     }
 }
 

@@ -337,11 +337,6 @@ void edge_end(struct edge *edge)
     admission_end(edge->admission);
 }
 
-static void reap(void *object)
-{
-    free(object);
-}
-
 void edge_close(struct edge **edge)
 {
     struct edge *closed = *edge;
@@ -354,5 +349,5 @@ void edge_close(struct edge **edge)
     certificate_close(&closed->certificate);
     admission_close(&closed->admission);
     loop_timer_fini(&closed->publish);
-    loop_reap(closed->setup.loop, closed, reap); /* after the server has told of its last calls */
+    loop_reap(closed->setup.loop, closed, free); /* after the server has told of its last calls */
 }
