@@ -82,6 +82,13 @@ const char *member_tier(const struct member *member)
     return type == NULL ? "" : type;
 }
 
+int member_by_name(const void *a, const void *b)
+{
+    const struct member *left = a;
+    const struct member *right = b;
+    return strcmp(left->name, right->name);
+}
+
 /* Labels come from a map: in any order. */
 static bool labels_equal(const struct member *a, const struct member *b)
 {

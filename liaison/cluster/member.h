@@ -36,5 +36,12 @@ void member_fini(struct member *member);
 const char *member_label(const struct member *member, const char *key);
 /* The value of its label `type`, or "". */
 const char *member_tier(const struct member *member);
+/* Listed, and its name is known: it can be asked, if it is up. */
+static inline bool member_is_askable(const struct member *member)
+{
+    return member->reached && member->left_at == 0;
+}
+/* Of two members, for qsort. */
+int member_by_name(const void *a, const void *b);
 /* Same name, address, labels, …: a picture with the one is as good as with the other. */
 bool member_equal(const struct member *a, const struct member *b);

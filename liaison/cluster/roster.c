@@ -80,13 +80,6 @@ static void add_left(struct roster *roster, const struct roster *before, int64_t
     }
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct member *left = a;
-    const struct member *right = b;
-    return strcmp(left->name, right->name);
-}
-
 static bool is_same(const struct roster *a, const struct roster *b)
 {
     bool same = a->count == b->count;
@@ -114,7 +107,7 @@ bool roster_update(struct roster *roster, const struct discovery *discovery, int
         }
     }
     if (made.count > 1) {
-        qsort(made.members, made.count, sizeof *made.members, by_name);
+        qsort(made.members, made.count, sizeof *made.members, member_by_name);
     }
     const bool changed = !is_same(&made, roster);
     if (!changed) {
@@ -162,7 +155,7 @@ struct roster_counts roster_counts(const struct roster *roster)
         const struct member *member = &roster->members[i];
         counts.unreached += member->reached ? 0 : 1;
         counts.left += member->left_at != 0 ? 1 : 0;
-        counts.listed += member->reached && member->left_at == 0 ? 1 : 0;
+        counts.listed += member_is_askable(member) ? 1 : 0;
     }
     return counts;
 }

@@ -26,7 +26,7 @@ static bool mark(const struct world *world, struct slice text, bool *marked, str
 
 static bool can_ask(const struct world *world, const bool *up, size_t i)
 {
-    return up[i] && world->members[i].reached && world->members[i].left_at == 0;
+    return up[i] && member_is_askable(&world->members[i]);
 }
 
 static void deal(struct selection *selection, const struct world *world, const bool *up,

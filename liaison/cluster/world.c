@@ -19,13 +19,6 @@ static struct counted_world *counted(struct world *world)
     return (struct counted_world *)world; /* its first field */
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct member *left = a;
-    const struct member *right = b;
-    return strcmp(left->name, right->name);
-}
-
 struct world *world_new(struct catalog *catalog, struct member *members, size_t member_count,
                         int64_t changed_at)
 {
@@ -36,7 +29,7 @@ struct world *world_new(struct catalog *catalog, struct member *members, size_t 
                                  .changed_at = changed_at};
     atomic_init(&made->count, 1);
     if (member_count > 1) {
-        qsort(members, member_count, sizeof *members, by_name);
+        qsort(members, member_count, sizeof *members, member_by_name);
     }
     return &made->world;
 }

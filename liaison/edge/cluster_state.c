@@ -12,18 +12,13 @@ struct waiting {
     struct exchange *exchange; /* borrow; NULL when it is gone */
 };
 
-static bool is_listed(const struct member *member)
-{
-    return member->reached && member->left_at == 0;
-}
-
 /* Sorts the listed members into the table; its arrays have room for all members. */
 static void fill(Banyandb__Database__V1__RouteTable *table, const struct survey_result *result,
                  const struct world *world)
 {
     for (size_t i = 0; i < world->member_count; i++) {
         const struct member *member = &world->members[i];
-        if (!is_listed(member)) {
+        if (!member_is_askable(member)) {
             continue;
         }
         table->registered[table->n_registered++] =

@@ -79,11 +79,6 @@ bool peers_are_settled(const struct peers *peers)
     return true;
 }
 
-static bool is_askable(const struct member *member)
-{
-    return member->reached && member->left_at == 0;
-}
-
 static void add(struct peers *peers, const struct member *member)
 {
     peers->list = own_grow(peers->list, peers->count + 1, sizeof *peers->list);
@@ -98,12 +93,12 @@ void peers_follow(struct peers *peers, const struct world *world)
     for (size_t i = 0; i < peers->count; i++) {
         struct peer *peer = &peers->list[i];
         const struct member *member = world_member(world, node_name(peer->node));
-        peer->leaving = peer->leaving || member == NULL || !is_askable(member) ||
+        peer->leaving = peer->leaving || member == NULL || !member_is_askable(member) ||
                         strcmp(member->address, node_address(peer->node)) != 0;
     }
     for (size_t i = 0; i < world->member_count; i++) {
         const struct member *member = &world->members[i];
-        if (is_askable(member) && find(peers, member->name) == NULL) {
+        if (member_is_askable(member) && find(peers, member->name) == NULL) {
             add(peers, member);
         }
     }
