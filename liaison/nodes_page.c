@@ -3,6 +3,7 @@
 #include "liaison/nodes_page.h"
 
 #include "liaison/own.h"
+#include "proto/moment.h"
 #include "proto/rfc3339.h"
 
 #include <jansson.h>
@@ -61,8 +62,8 @@ static void set_moment(json_t *object, const char *key, int64_t at)
 {
     char text[RFC3339_SIZE];
     if (at != 0) {
-        rfc3339_print(
-            (struct moment){.seconds = at / 1000000000, .nanos = (int32_t)(at % 1000000000)}, text);
+        const Google__Protobuf__Timestamp timestamp = moment_timestamp(at);
+        rfc3339_print(moment_of(&timestamp), text);
         json_object_set_new(object, key, json_string(text));
     }
 }

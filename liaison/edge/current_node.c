@@ -5,6 +5,7 @@
 #include "liaison/edge/edge.h"
 #include "liaison/own.h"
 #include "proto/database.pb-c.h"
+#include "proto/moment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,14 +41,11 @@ static void send_node(const struct edge *edge, struct exchange *exchange,
                       Banyandb__Database__V1__Node *node)
 {
     Banyandb__Common__V1__Metadata metadata;
-    Google__Protobuf__Timestamp created_at;
+    Google__Protobuf__Timestamp created_at = moment_timestamp(edge_started_at(edge));
     Banyandb__Database__V1__GetCurrentNodeResponse response;
     banyandb__common__v1__metadata__init(&metadata);
-    google__protobuf__timestamp__init(&created_at);
     banyandb__database__v1__get_current_node_response__init(&response);
     metadata.name = edge_options(edge)->node_name;
-    created_at.seconds = edge_started_at(edge) / 1000000000;
-    created_at.nanos = (int32_t)(edge_started_at(edge) % 1000000000);
     node->metadata = &metadata;
     node->created_at = &created_at;
     response.node = node;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times as nanoseconds since the epoch, and their ISO 8601 text."""
 import datetime
+import math
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -13,7 +14,7 @@ def from_iso(text):
     moment = datetime.datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)
-    return int(moment.timestamp()) * SECOND + moment.microsecond * 1000
+    return math.floor(moment.timestamp()) * SECOND + moment.microsecond * 1000
 
 
 def to_iso(nanos):

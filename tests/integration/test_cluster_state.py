@@ -39,6 +39,11 @@ def test_the_nodes_page(cluster):
         assert node["since"].endswith("Z") and node["created_at"].endswith("Z") and "labels" in node, node
 
 
+def test_a_moment_before_1970_has_its_fraction(start):
+    page = nodes_page(start(["--empty", "--created-at", "1965-06-07T08:09:10.5Z"]).liaison)
+    assert {node["created_at"] for node in page.values()} == {"1965-06-07T08:09:10.500Z"}, page
+
+
 def test_calls_in_flight(cluster):
     cluster.nodes.fault("d1", group="sw_latency", hold=True)
     call = cluster.client.method(QUERY).future(query(ask(*LATENCY)).SerializeToString(), timeout=20)
