@@ -58,8 +58,3 @@ void grpc_decode_text(struct slice encoded, char *text_out, size_t capacity);
 /* The code for a stream that the peer reset; the code for an HTTP status without grpc-status. */
 enum error_code grpc_code_of_reset(uint32_t http2_code);
 enum error_code grpc_code_of_http(unsigned http_status);
-
-/* Values of keys that end in "-bin". `out` has room for len * 3 / 4 + 3 bytes, or len * 4 / 3 + 4
- * characters. Decoding takes padding or not; false: no base64. Encoding adds none. */
-bool grpc_decode_base64(struct slice text, uint8_t *out, size_t *len_out) MUST_CHECK;
-size_t grpc_encode_base64(struct slice bytes, char *out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Any bytes as what a peer controls of gRPC: DATA in chunks of any size, a timeout, a text, base64,
- * and header fields. The first byte of the input says how long the chunks and fields are.
+ * Any bytes as what a peer controls of gRPC: DATA in chunks of any size, a timeout, a text, and
+ * header fields. The first byte of the input says how long the chunks and fields are.
  */
 #include "liaison/http2/inbox.h"
 
@@ -60,15 +60,6 @@ static void read_forms(struct slice text)
     grpc_decode_text(text, decoded, sizeof decoded);
     const size_t len = grpc_encode_text(decoded, encoded);
     assert(len <= GRPC_TEXT_CHARS && encoded[len] == '\0');
-    uint8_t *binary = malloc(text.len + 3);
-    char *base64 = malloc(text.len * 4 / 3 + 4);
-    size_t binary_len = 0;
-    (void)!grpc_decode_base64(text, binary, &binary_len);
-    const size_t base64_len = grpc_encode_base64(text, base64);
-    const bool good = grpc_decode_base64(slice_of(base64, base64_len), binary, &binary_len);
-    assert(good && slice_equal(slice_of(binary, binary_len), text));
-    free(binary);
-    free(base64);
 }
 
 static void read_headers(struct slice rest, size_t step)

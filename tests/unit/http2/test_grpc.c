@@ -269,45 +269,6 @@ START_TEST(ends_are_read)
 }
 END_TEST
 
-/* Binary metadata */
-
-static const struct {
-    const char *text;
-    const char *bytes;
-    size_t len;
-} base64[] = {
-    {"", "", 0},
-    {"AA", "\0", 1},
-    {"Zg", "f", 1},
-    {"Zm8", "fo", 2},
-    {"Zm9v", "foo", 3},
-    {"Zm9vYg", "foob", 4},
-    {"+/+/", "\xfb\xff\xbf", 3},
-    {"Zm9vYmFy", "foobar", 6},
-};
-
-START_TEST(base64_both_ways)
-{
-    char text[64];
-    uint8_t bytes[64];
-    size_t len = 0;
-    for (size_t i = 0; i < LEN(base64); i++) {
-        ck_assert(grpc_decode_base64(slice_str(base64[i].text), bytes, &len));
-        ck_assert(slice_equal(slice_of(bytes, len), slice_of(base64[i].bytes, base64[i].len)));
-        ck_assert_uint_eq(grpc_encode_base64(slice_of(base64[i].bytes, base64[i].len), text),
-                          strlen(base64[i].text));
-        ck_assert_str_eq(text, base64[i].text);
-    }
-    ck_assert(grpc_decode_base64(slice_str("Zg=="), bytes, &len) && len == 1);
-    ck_assert(grpc_decode_base64(slice_str("Zm8="), bytes, &len) && len == 2);
-    static const char *const no_base64[] = {"Z", "Zm9vY", "Zm9-", "Zg=g", "====", "Zm9v=Zg"};
-    for (size_t i = 0; i < LEN(no_base64); i++) {
-        ck_assert_msg(!grpc_decode_base64(slice_str(no_base64[i]), bytes, &len), "%s",
-                      no_base64[i]);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("grpc");
@@ -321,7 +282,6 @@ int main(void)
     tcase_add_test(cases, requests_are_taken_apart);
     tcase_add_test(cases, codes_are_mapped);
     tcase_add_test(cases, ends_are_read);
-    tcase_add_test(cases, base64_both_ways);
     suite_add_tcase(suite, cases);
     return unit_run(suite);
 }
