@@ -20,6 +20,8 @@ struct level {
 
 struct walk {
     struct slice bytes;
+    size_t most;  /* levels */
+    bool texts;   /* are looked at */
     size_t depth; /* levels in use */
     size_t memory;
     struct error *err; /* borrow */
@@ -38,11 +40,11 @@ static bool enter(struct walk *walk, const ProtobufCMessageDescriptor *descripto
                   struct slice bytes, unsigned criteria)
 {
     criteria += descriptor == &banyandb__model__v1__criteria__descriptor;
-    if (walk->depth == DEPTH_MAX_MESSAGES || criteria > DEPTH_MAX_CRITERIA) {
+    if (walk->depth == walk->most || criteria > DEPTH_MAX_CRITERIA) {
         return error_set(walk->err, ERROR_INVALID_ARGUMENT,
-                         "the request is nested too deep: at most %d levels of criteria (%d "
+                         "the request is nested too deep: at most %d levels of criteria (%zu "
                          "messages) are accepted, level %u (message %zu) begins at byte %zu of %zu",
-                         DEPTH_MAX_CRITERIA, DEPTH_MAX_MESSAGES, criteria, walk->depth + 1,
+                         DEPTH_MAX_CRITERIA, walk->most, criteria, walk->depth + 1,
                          (size_t)(bytes.ptr - walk->bytes.ptr), walk->bytes.len);
     }
     walk->levels[walk->depth++] =
@@ -138,34 +140,66 @@ static bool check_field(struct walk *walk, const struct level *level,
         walk->memory -= found->bytes.len;
         return enter(walk, field->descriptor, found->bytes, level->criteria);
     }
-    return field->type != PROTOBUF_C_TYPE_STRING || check_string(walk, level, field, found->bytes);
+    return field->type != PROTOBUF_C_TYPE_STRING || !walk->texts ||
+           check_string(walk, level, field, found->bytes);
+}
+
+/* The levels are filled as they are entered. */
+static bool go(struct walk *walk, const ProtobufCMessageDescriptor *descriptor)
+{
+    walk->depth = 0;
+    walk->memory = 0;
+    bool ok = enter(walk, descriptor, walk->bytes, 0);
+    while (ok && walk->depth > 0) {
+        struct level *level = &walk->levels[walk->depth - 1];
+        struct wire_field field;
+        switch (wire_next(&level->wire, &field)) {
+        case WIRE_END:
+            walk->depth--;
+            break;
+        case WIRE_FIELD:
+            ok = check_field(walk, level, &field);
+            break;
+        case WIRE_BROKEN:
+            ok = malformed(walk, level, "a field");
+            break;
+        }
+    }
+    return ok;
 }
 
 bool depth_check(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
                  size_t *memory_out, struct error *err)
 {
-    struct walk walk; /* its levels are filled as they are entered */
+    struct walk walk;
     walk.bytes = bytes;
-    walk.depth = 0;
-    walk.memory = 0;
+    walk.most = DEPTH_MAX_MESSAGES;
+    walk.texts = true;
     walk.err = err;
-    *memory_out = 0;
-    bool ok = enter(&walk, descriptor, bytes, 0);
-    while (ok && walk.depth > 0) {
-        struct level *level = &walk.levels[walk.depth - 1];
-        struct wire_field field;
-        switch (wire_next(&level->wire, &field)) {
-        case WIRE_END:
-            walk.depth--;
-            break;
-        case WIRE_FIELD:
-            ok = check_field(&walk, level, &field);
-            break;
-        case WIRE_BROKEN:
-            ok = malformed(&walk, level, "a field");
-            break;
-        }
-    }
+    const bool ok = go(&walk, descriptor);
+    *memory_out = walk.memory;
+    return ok;
+}
+
+bool depth_is_readable(struct slice bytes, const ProtobufCMessageDescriptor *descriptor)
+{
+    struct walk walk;
+    walk.bytes = bytes;
+    walk.most = DEPTH_READABLE_MESSAGES;
+    walk.texts = true;
+    walk.err = NULL;
+    return go(&walk, descriptor);
+}
+
+bool depth_measure(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
+                   size_t *memory_out)
+{
+    struct walk walk;
+    walk.bytes = bytes;
+    walk.most = DEPTH_MAX_MESSAGES;
+    walk.texts = false;
+    walk.err = NULL;
+    const bool ok = go(&walk, descriptor);
     *memory_out = walk.memory;
     return ok;
 }

@@ -25,3 +25,13 @@
  * memory_out: at least what protobuf-c will ask its allocator for. */
 bool depth_check(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
                  size_t *memory_out, struct error *err) MUST_CHECK;
+
+/* What is passed on to clients, most of which give up at 100 messages within each other: can one of
+ * them read it as a part of an answer? */
+bool depth_is_readable(struct slice bytes, const ProtobufCMessageDescriptor *descriptor) MUST_CHECK;
+#define DEPTH_READABLE_MESSAGES 64
+
+/* What a server says, which goes no further: the memory alone, whatever texts hold. False:
+ * malformed, or nested too deep. */
+bool depth_measure(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
+                   size_t *memory_out) MUST_CHECK;

@@ -4,6 +4,7 @@
 
 #include "liaison/cluster/schema_request.h"
 #include "liaison/own.h"
+#include "proto/message_read.h"
 
 #include <stdlib.h>
 
@@ -29,15 +30,16 @@ static void finish(struct schema_list *list, const struct error *why)
 static void on_message(void *owner, struct call *call, struct msg *msg)
 {
     struct schema_list *list = owner;
-    const struct slice bytes = msg_bytes(msg);
+    struct error why;
     Banyandb__Schema__V1__ListSchemasResponse *page =
-        banyandb__schema__v1__list_schemas_response__unpack(NULL, bytes.len, bytes.ptr);
+        (Banyandb__Schema__V1__ListSchemasResponse *)message_read(
+            msg_bytes(msg), &banyandb__schema__v1__list_schemas_response__descriptor, &why);
     msg_release(&msg);
     (void)call;
     if (page == NULL) {
-        struct error why;
-        error_set(&why, ERROR_DATA_LOSS, "ListSchemas %s: a message that cannot be read",
-                  schema_request_kind(list->setup.kind));
+        const struct error said = why;
+        error_set(&why, said.code, "ListSchemas %s: %s", schema_request_kind(list->setup.kind),
+                  said.text);
         finish(list, &why);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "liaison/cluster/schema_request.h"
 #include "liaison/own.h"
+#include "proto/message_read.h"
 
 #include <assert.h>
 
@@ -61,14 +62,15 @@ static void take_event(struct schema_watch *watch,
 static void on_message(void *owner, struct call *call, struct msg *msg)
 {
     struct schema_watch *watch = owner;
-    const struct slice bytes = msg_bytes(msg);
+    struct error why;
     Banyandb__Schema__V1__WatchSchemasResponse *event =
-        banyandb__schema__v1__watch_schemas_response__unpack(NULL, bytes.len, bytes.ptr);
+        (Banyandb__Schema__V1__WatchSchemasResponse *)message_read(
+            msg_bytes(msg), &banyandb__schema__v1__watch_schemas_response__descriptor, &why);
     msg_release(&msg);
     (void)call;
     if (event == NULL) {
         log_error(watch->setup.log, MODULE,
-                  "an event of a schema server cannot be read and is skipped");
+                  "an event of a schema server cannot be read and is skipped; error=%s", why.text);
         return;
     }
     take_event(watch, event);

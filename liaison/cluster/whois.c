@@ -5,6 +5,7 @@
 #include "liaison/cluster/probe.h"
 #include "liaison/container_of.h"
 #include "liaison/own.h"
+#include "proto/message_read.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -77,11 +78,11 @@ static void run_patience(struct loop_timer *timer)
 /* The second question */
 
 /* Takes the node out of the answer. */
-static Banyandb__Database__V1__Node *read_node(struct msg *msg)
+static Banyandb__Database__V1__Node *read_node(const struct msg *msg)
 {
-    const struct slice bytes = msg_bytes(msg);
     Banyandb__Database__V1__GetCurrentNodeResponse *answer =
-        banyandb__database__v1__get_current_node_response__unpack(NULL, bytes.len, bytes.ptr);
+        (Banyandb__Database__V1__GetCurrentNodeResponse *)message_read(
+            msg_bytes(msg), &banyandb__database__v1__get_current_node_response__descriptor, NULL);
     if (answer == NULL) {
         return NULL;
     }
