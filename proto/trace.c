@@ -263,17 +263,10 @@ static bool is_failed_span(struct slice span)
     return failed;
 }
 
-/* What a client could not read would cost it the whole answer. */
-static bool is_readable_span(struct slice span)
-{
-    struct error err;
-    size_t memory;
-    return depth_check(span, &banyandb__common__v1__span__descriptor, &memory, &err);
-}
-
 static void attach_span(struct trace_span *span, struct slice child)
 {
-    if (!is_readable_span(child)) {
+    /* what a client could not read would cost it the whole answer */
+    if (!depth_is_readable(child, &banyandb__common__v1__span__descriptor)) {
         span->ignored++;
         return;
     }

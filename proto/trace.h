@@ -38,8 +38,8 @@ void trace_tag_bytes(struct trace_span *span, const char *key, struct slice valu
 void trace_fail(struct trace_span *span, const char *text);
 
 /* Adds the root spans of a node's encoded common.v1.Trace, which outlives the trace. A failed one
- * fails the span; one that a client could not read, malformed or with a text that is not UTF-8,
- * counts as ignored. */
+ * fails the span; one that a client could not read, malformed, nested too deep or with a text
+ * that is not UTF-8, counts as ignored. */
 void trace_attach(struct trace_span *span, struct slice trace);
 
 /* So many children more than are shown. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Traces as protobuf-c reads them: the tree, tags, failures, and what nodes sent. */
 #include "proto/measure.pb-c.h"
+#include "proto/pbw.h"
 #include "proto/trace.h"
 #include "tests/unit/frame/unit.h"
 
@@ -170,6 +171,32 @@ START_TEST(spans_that_clients_cannot_read_are_left_out)
 }
 END_TEST
 
+/* Clients give up at 100 messages within each other, and a node's spans lie within some already. */
+START_TEST(spans_that_are_nested_too_deep_are_left_out)
+{
+    struct trace *trace = trace_open(&arena, 5);
+    struct trace_span *root = trace_span(trace, NULL, 5, "broadcast");
+    struct slice span = slice_of("", 0);
+    for (size_t levels = 1; levels <= 70; levels++) {
+        const size_t len = pbw_bytes_size(6, span.len);
+        uint8_t *bytes = arena_alloc(&arena, 2 * len, 1);
+        const size_t whole = (size_t)(pbw_bytes(bytes, 2, span) - bytes);
+        if (levels == 64 || levels == 65) {
+            trace_attach(root, slice_of(bytes, whole));
+        }
+        bytes = arena_alloc(&arena, len, 1);
+        pbw_bytes(bytes, 6, span);
+        span = slice_of(bytes, len);
+    }
+    trace_end(root, 8);
+    Banyandb__Common__V1__Trace *read = decode(trace);
+    ck_assert_uint_eq(read->spans[0]->n_children, 1);
+    ck_assert_str_eq(read->spans[0]->tags[0]->key, "ignored_child_spans");
+    ck_assert_str_eq(read->spans[0]->tags[0]->value, "1");
+    banyandb__common__v1__trace__free_unpacked(read, NULL);
+}
+END_TEST
+
 START_TEST(too_many_children_are_counted)
 {
     struct trace *trace = trace_open(&arena, 5);
@@ -284,6 +311,7 @@ int main(void)
     tcase_add_test(tcase, a_nodes_spans_become_children);
     tcase_add_test(tcase, texts_are_utf8);
     tcase_add_test(tcase, spans_that_clients_cannot_read_are_left_out);
+    tcase_add_test(tcase, spans_that_are_nested_too_deep_are_left_out);
     tcase_add_test(tcase, too_many_children_are_counted);
     tcase_add_test(tcase, deep_trees_keep_their_order);
     tcase_add_test(tcase, what_a_node_sent_is_written_once);
