@@ -3,7 +3,6 @@
 import datetime
 import os
 import pathlib
-import signal
 import tempfile
 
 import yaml
@@ -46,15 +45,13 @@ class Apart:
         os.rename(temporary, self.discovery)
 
     def freeze(self, name):
-        self.nodes[name].process.signal(signal.SIGSTOP)
+        self.nodes[name].freeze()
 
     def thaw(self, name):
-        self.nodes[name].process.signal(signal.SIGCONT)
+        self.nodes[name].thaw()
 
     def kill(self, name):
-        node = self.nodes.pop(name)
-        node.process.kill()
-        node.process.process.stdout.close()
+        self.nodes.pop(name).kill()
 
     def stop(self):
         for name, node in list(self.nodes.items()):

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import signal
 import time
 import urllib.error
 import urllib.request
+import weakref
 
 import grpc
 import yaml
@@ -21,8 +23,10 @@ PYTHON = "/usr/bin/python3"
 
 class Nodes:
     """Nodes("--demo", "--nodes", 3): their discovery file, names, addresses and T0 (ISO 8601)."""
+    all = weakref.WeakSet()     # that run
 
     def __init__(self, *options):
+        self.frozen, self.thawed_at = False, 0      # by the test
         command = [PYTHON, "-B", ROOT / "tests" / "datanode", *options]
         self.process = Process(command, piped=True)
         line = self.process.process.stdout.readline()
@@ -30,6 +34,7 @@ class Nodes:
             self.process.wait()
             raise AssertionError(f"the sample nodes did not start:\n{self.process.log}")
         self.said = json.loads(line)
+        Nodes.all.add(self)
 
     @property
     def discovery(self):
@@ -88,6 +93,20 @@ class Nodes:
     def stats(self):
         return self.control(stats=None)["stats"]
 
+    def freeze(self):
+        self.frozen = True
+        self.process.signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.signal(signal.SIGCONT)
+        self.frozen, self.thawed_at = False, time.monotonic()
+
+    def kill(self):
+        Nodes.all.discard(self)
+        self.process.kill()
+        self.process.process.stdout.close()
+
     def stop(self):
+        Nodes.all.discard(self)
         self.process.stop()
         self.process.process.stdout.close()

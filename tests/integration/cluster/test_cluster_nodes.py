@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from generation import Generation
+from heartbeat import unless_silent
 from process import wait_until
 
 pytestmark = pytest.mark.sanitize
@@ -133,6 +134,7 @@ def test_the_connection_breaks(pair):
     watcher.wait_idle()
 
 
+@unless_silent
 def test_not_serving(pair):
     sample, watcher = pair(FAST_PROBES)
     assert not watcher.node("d1", "up")["was_down"]
@@ -153,6 +155,7 @@ def test_not_serving(pair):
     assert watcher.ask("d1")["bytes"] > 0
 
 
+@unless_silent
 def test_a_hanging_node_ends_its_calls(pair):
     sample, watcher = pair(FAST_PROBES)
     sample.fault("d1", hang=True)
