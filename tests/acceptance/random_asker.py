@@ -24,6 +24,8 @@ class Asker:
 
     def next(self):
         groups = self.random.sample(self.world.groups, self.random.randint(1, len(self.world.groups)))
+        if self.random.random() < 0.05:
+            groups.append(self.random.choice(groups))    # asked once, with the columns of several groups
         devices = self.random.random() < 0.15
         self.tags = self.world.device_tags if devices else self.world.tags
         self.fields = dict.fromkeys(groups, {}) if devices else self.world.fields
@@ -40,8 +42,6 @@ class Asker:
             document["criteria"] = self.criteria.tree()
         if self.random.random() < 0.12:
             document["trace"] = True
-        if self.random.random() < 0.05:
-            document["groups"] = groups + [self.random.choice(groups)]    # asked once
         asked = Asked(document, after=begin > 0)
         if self.random.random() < 0.06 and not devices:
             self._spoil(asked, groups)

@@ -181,7 +181,13 @@ def in_turn(turns):
     return faults
 
 
-def check_again(scene, client, request, data, pushes, chance):
+def partials_asked(scene):
+    """{whether nodes were asked for partials}, since the last time that the counts were cleared."""
+    return {entry["body"].get("aggReturnPartial", False)
+            for node in scene.nodes.stats().values() for entry in node["requests"]}
+
+
+def check_again(scene, client, request, data, partials, chance):
     """Whatever the order of arrival the same answer comes, and nodes aggregate when they are expected to."""
     turns = turns_of(scene, request)
     chance.shuffle(turns)
@@ -192,9 +198,18 @@ def check_again(scene, client, request, data, pushes, chance):
         assert without_trace(again) == without_trace(data), f"answers came in the order {order}: another answer"
         assert request.trace or again == data
     scene.nodes.control(fault={"*": None})
-    partials = {entry["body"].get("aggReturnPartial", False)
-                for node in scene.nodes.stats().values() for entry in node["requests"]}
-    assert partials == {pushes}, "nodes aggregate" if True in partials else "nodes do not aggregate"
+    assert partials_asked(scene) == partials, f"{partials} was expected: whether nodes aggregate"
+
+
+def check_combined(scene, request, mode, points, partials):
+    """Nodes aggregate; and where their partials do not tell, exact answers are made of rows."""
+    combined = Combined(scene.oracle, request)
+    if partials == {True}:
+        assert mode == "pushdown" or not combined.is_open, "partials do not tell this"
+        combined.check(points)
+        return
+    assert partials == {True, False} and mode == "exact" and combined.may_be_open, partials
+    same_list(points, folded(scene.oracle, request))
 
 
 def check(scene, asked, mode, chance):
@@ -205,12 +220,15 @@ def check(scene, asked, mode, chance):
     if asked.refusal:
         check_refused(client, request, asked.refusal)
         return
+    pushes = scene.pushes(asked, mode)
+    scene.nodes.control(clear=None)
     data = client.query_bytes(request)
+    partials = partials_asked(scene) if pushes else {False}
     assert parse("measure.v1.QueryResponse", data).HasField("trace") == request.trace
     if chance.random() < AGAIN:
-        check_again(scene, client, request, data, scene.pushes(asked, mode), chance)
-    if scene.pushes(asked, mode):
-        Combined(scene.oracle, request).check(points_of(data))
+        check_again(scene, client, request, data, partials, chance)
+    if pushes:
+        check_combined(scene, request, mode, points_of(data), partials)
     elif "agg" in asked.document:
         same_list(points_of(data), folded(scene.oracle, request))
     elif "groupBy" in asked.document or "top" in asked.document:

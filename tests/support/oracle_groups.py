@@ -14,6 +14,7 @@ Three kinds of answers, by what is certain about them:
 import collections
 import fractions
 import math
+import sys
 
 from cells import field_of, tag_of
 from compare import encoded, show, without
@@ -24,6 +25,7 @@ from series import series_id
 MEAN, MAX, MIN, COUNT, SUM = range(1, 6)
 ASC = 2
 FIELD_FLOAT = 4
+STARTS = (2**63 - 1, -2**63, sys.float_info.max, -sys.float_info.max)    # of a node's MIN and MAX
 
 
 def keys_of(request):
@@ -206,6 +208,19 @@ class Combined:
                     for key in self._keys)
         (field,) = point.fields
         return key, field.value
+
+    @property
+    def is_open(self):
+        """Partials do not tell the MIN or MAX of a group without values: rows are asked for."""
+        return self._request.agg.function in (MIN, MAX) and any(group.value is None for group in self._groups.values())
+
+    @property
+    def may_be_open(self):
+        """Nor those of a group with values that a node may not take, or that it starts from."""
+        field = self._request.agg.field_name
+        return self.is_open or (self._request.agg.function in (MIN, MAX) and any(
+            value in STARTS or not math.isfinite(value)
+            for group in self._groups.values() for value in group.values(field, False)))
 
     def check(self, got):
         """AssertionError unless `got` is such an answer."""
