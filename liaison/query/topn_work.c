@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "liaison/query/topn_work.h"
 
+#include "frame/envelope.h"
 #include "liaison/query/round.h"
 #include "liaison/query/topn_trace.h"
 #include "liaison/query/topn_window.h"
@@ -128,11 +129,19 @@ static void ask(struct work *work, struct round *round)
     topn_window_ask(&job_of(work)->window, round->fanout);
 }
 
+/* A node that fails while it is traced sends the trace of that and nothing else. Its lists would
+ * stand where data points do. */
+static bool is_failure(struct slice body)
+{
+    struct answer answer;
+    struct error ignored; /* what is broken is told by whoever takes it in */
+    return envelope_answer(body, &answer, &ignored) && answer.trace_error && !answer.has_points;
+}
+
 static bool answer(struct work *work, const struct fanout_source *source, struct msg *msg,
                    struct slice body, struct error *err)
 {
     struct topn_job *job = job_of(work);
-    (void)err;
     (void)msg; /* what is needed of it is kept */
     job->answers += body.len > 0;
     const struct topn_trace_place place = {
@@ -141,6 +150,9 @@ static bool answer(struct work *work, const struct fanout_source *source, struct
         .rank = source->rank,
     };
     topn_trace_answer(job->trace, place, body);
+    if (job->trace != NULL && is_failure(body)) {
+        return error_set(err, ERROR_UNKNOWN, "data node trace error");
+    }
     topn_window_answer(&job->window, source, body);
     return true;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces beyond the recorded ones: nodes' traces of a TopN job, stages, and that the order of arrival tells nothing."""
+import base64
 import datetime
 
 import pytest
@@ -84,6 +85,23 @@ def test_a_topn_that_fails_shows_who_answered(demo):
     assert response.trace.error and execution.error and not response.lists
     assert [span.message for span in execution.children] == ["data-d1", "data-d3"]
     assert tags_of(execution)["error_msg"].endswith(": enough")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("place", [0, 1], ids=["distinct", "range"])
+def test_a_traced_topn_whose_node_fails(demo, place):
+    """Such a node sends the trace of its failure alone, which is not an answer without entities."""
+    nodes, *clients = demo
+    failed = message("measure.v1.TopNResponse", {"trace": {"error": True, "spans": [
+        {"message": "data-d2", "error": True, "tags": [{"key": "error_msg", "value": "the disk is on fire"}]}]}})
+    answer = message("cluster.v1.SendResponse")
+    answer.body = failed.SerializeToString()
+    nodes.control(replay={"d2": [["sw_metric", base64.b64encode(answer.SerializeToString()).decode()]]})
+    response = clients[place].topn(topn(nodes, minutes=1))
+    execution = execution_of(response)
+    assert response.trace.error and execution.error and not response.lists
+    (told,) = [span for span in execution.children if span.message == "data-d2"]
+    assert told.error and tags_of(told)["error_msg"] == "the disk is on fire"
 
 
 @pytest.mark.sanitize
