@@ -161,6 +161,10 @@ class Soak:
 
     def compare(self, idle):
         """Held over charged with answers that nobody reads: nothing moves between the two looks."""
+        wait_until(lambda: self.is_compared(idle), 120, "answers that are not cut before they are looked at")
+
+    def is_compared(self, idle):
+        """Not when the machine was so busy that the readers have been given up meanwhile."""
         crowd = Crowd()
         self.control(synthetic={"*": {"name": "w3"}})
         for _ in range(8):
@@ -170,7 +174,10 @@ class Soak:
         now = self.figures()
         crowd.close()
         self.control(synthetic={"*": None})
-        self.worst = max(self.worst, (now["held"] - idle["held"]) / (now["charged"] - idle["charged"]))
+        charged = now["charged"] - idle["charged"]
+        if charged > 40 * MIB:
+            self.worst = max(self.worst, (now["held"] - idle["held"]) / charged)
+        return charged > 40 * MIB
 
     # ---------------------------------------------------------------- all
 
