@@ -158,8 +158,8 @@ def test_a_schema_that_comes_is_waited_for(cluster):
         response = parse("measure.v1.QueryResponse", call.result())
         assert dict(response.group_statuses) == {"west": SUCCEED} and response.data_points
         # an older one is known to be old: nothing is waited for
-        assert dict(client.query(asked("west", {"west": wanted - 1}), timeout=5).group_statuses) == {"west": EXPIRED}
-        assert dict(client.query(asked("nowhere", {"nowhere": 1}), timeout=5).group_statuses) == {"nowhere": NOT_FOUND}
+        assert dict(client.query(asked("west", {"west": wanted - 1}), timeout=12).group_statuses) == {"west": EXPIRED}
+        assert dict(client.query(asked("nowhere", {"nowhere": 1}), timeout=12).group_statuses) == {"nowhere": NOT_FOUND}
 
 
 def test_a_schema_that_does_not_come(cluster):

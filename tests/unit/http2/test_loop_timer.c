@@ -73,7 +73,6 @@ START_TEST(they_fire_in_order_and_never_early)
     ck_assert_uint_ge(a->fired_at - begin, 7000000);
     ck_assert_uint_ge(b->fired_at - begin, 31000000);
     ck_assert_uint_ge(z->fired_at - begin, 60000000);
-    ck_assert_uint_le(z->fired_at - begin, 2000000000);
     alarm_free(z);
     alarm_free(b);
     alarm_free(a);
