@@ -98,6 +98,7 @@ def test_a_traced_topn_whose_node_fails(demo, place):
     answer.body = failed.SerializeToString()
     nodes.control(replay={"d2": [["sw_metric", base64.b64encode(answer.SerializeToString()).decode()]]})
     response = clients[place].topn(topn(nodes, minutes=1))
+    nodes.control(replay=None)
     execution = execution_of(response)
     assert response.trace.error and execution.error and not response.lists
     (told,) = [span for span in execution.children if span.message == "data-d2"]
