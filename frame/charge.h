@@ -30,9 +30,8 @@ enum charge_kind {
     CHARGE_KINDS,
 };
 
-#define CHARGE_STEP                                                                                \
-    ((size_t)64 << 10) /* by which the shared number may be ahead, twice at most                   \
-                        */
+/* By which the shared number may be ahead, twice at most. */
+#define CHARGE_STEP ((size_t)64 << 10)
 
 struct spent;
 

@@ -16,7 +16,7 @@
 #include "frame/wire.h"
 
 /* Memory for the view's columns and for version 3's string tables; never returns NULL, freed by
- * its owner all at once (a region of merge/, or a test's list). */
+ * its owner all at once. */
 struct room {
     void *(*alloc)(void *owner, size_t size, size_t align);
     void *owner; /* borrow: outlives the view */

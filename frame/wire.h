@@ -66,5 +66,3 @@ static inline uint32_t wire_load32(const uint8_t *ptr)
     memcpy(&value, ptr, sizeof value);
     return value;
 }
-
-/* The nesting depth of a protobuf message along given fields is checked in proto/depth. */

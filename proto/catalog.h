@@ -41,7 +41,7 @@ enum catalog_change {
 
 /* A live object (list, replay or event): taken over when its updated_at is greater than what is
  * there, live or deleted: the order in which events come does not matter. The JSON is checked
- * (size, nesting, types); an object that upstream would not accept (cluster-protocol 2.6) is BAD.
+ * (size, nesting, types); an object that upstream would not accept (catalog_valid.h) is BAD.
  * The property is borrowed. */
 enum catalog_change catalog_store_put(struct catalog_store *store,
                                       const Banyandb__Property__V1__Property *property,
@@ -83,7 +83,8 @@ const Banyandb__Database__V1__Measure *catalog_measure(const struct catalog *cat
                                                        struct slice group, struct slice name);
 const Banyandb__Database__V1__TopNAggregation *catalog_topn(const struct catalog *catalog,
                                                             struct slice group, struct slice name);
-/* The rule of this name bound to the measure (cluster-protocol 2.7), or NULL. */
+/* The rule of this name bound to the measure, or NULL; a binding counts whatever its begin_at and
+ * expire_at are. */
 const Banyandb__Database__V1__IndexRule *catalog_bound_rule(const struct catalog *catalog,
                                                             struct slice group,
                                                             struct slice measure,
@@ -94,5 +95,6 @@ bool catalog_tag_has_rule(const struct catalog *catalog, struct slice group, str
 /* Everything of one kind, sorted by group and name; groups of all catalogs, too. */
 size_t catalog_count(const struct catalog *catalog, enum schema_kind kind);
 const ProtobufCMessage *catalog_at(const struct catalog *catalog, enum schema_kind kind, size_t i);
-/* Newest change of any group's placement, ns: created_at, updated_at, deletions (design 4). */
+/* Newest change of any group's placement, ns: created_at, updated_at, deletions. Shards are dealt
+ * anew then, so a row may have copies from before. */
 int64_t catalog_placement_time(const struct catalog *catalog);

@@ -8,8 +8,8 @@
 /*
  * The store: for each object the newest state that any server told, live or deleted. The order is
  * (updated_at, then deleted over live), so the result does not depend on the order in which
- * servers, lists and replays deliver: upstream's rule for comparing digests of several servers
- * (cluster-protocol 2.5), applied to every event.
+ * servers, lists and replays deliver: upstream's rule for comparing digests of several servers,
+ * applied to every event.
  *
  * A deletion of an older revision than the one that is here says nothing about it: servers keep
  * such tombstones, dated later than the live revision, after a repair. The deletion of an object

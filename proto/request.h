@@ -8,7 +8,7 @@
  *                                        top, layout
  *
  * Everything lives in the query's region. Refusals carry the code and the text that the client
- * sees (query-semantics 1).
+ * sees.
  */
 #pragma once
 
@@ -63,7 +63,7 @@ static inline bool request_aggregates(const struct request *request)
 }
 void request_aggregate_by(struct request *request, enum plan_mode mode, bool mean_floor);
 
-/* InternalQueryRequest bytes for group i (query-semantics 2.2), in the region. */
+/* InternalQueryRequest bytes for group i, in the region. */
 struct slice request_push(const struct request *request, size_t group, struct arena *arena);
 
 /* The same for a part of the time range, both ends included. */

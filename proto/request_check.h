@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The checks of a request that need nothing but the request (query-semantics 1.2 and 1.3). */
+/* The checks of a request that need nothing but the request, in the Go liaison's order. */
 #pragma once
 
 #include "frame/error.h"

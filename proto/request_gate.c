@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Revisions that the client has seen: a query runs only on schemas of exactly these revisions, and
- * never over data from before the schema was made (query-semantics 1.4 and 1.5).
+ * never over data from before the schema was made.
  */
 #include "proto/moment.h"
 #include "proto/request.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The part of a plan that says which columns the merged rows have, and which of them are shown. */
 #pragma once
 
 #include "proto/request.h"
@@ -7,7 +8,6 @@
  *
  *     rows         the client's projections or, where one is absent, all schemas in the order of
  *                  first sight, whatever the nodes are asked for: what no node sends is null
- *                  (query-semantics 2.5)
  *     aggregates   the client's tags that some group has; the aggregated field
  *
  * Group keys are columns, too; a hidden order tag and a hidden top field are, marked so. false:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The part of a plan that says in which order rows are merged. */
 #pragma once
 
 #include "proto/request.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rules that all kinds of requests obey, and the texts that clients know them by
- * (query-semantics 1.2 and 1.3). */
+/* The rules that all kinds of requests obey, and the Go liaison's texts, by which
+ * clients know them. */
 #pragma once
 
 #include "frame/error.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A client's TopNRequest: bytes → message → plan, in the order of checks that clients know
- * (query-semantics 3.1).
+ * A client's TopNRequest: bytes → message → plan, in the order of checks that clients know.
  *
  *     parse ─▶ plan_nodes ─▶ plan ─▶ push (for each question to a node)
  *       bytes, rules,      direction, groups,      rules, measures,      the bytes that a

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Is a text UTF-8? protobuf-c does not ask, clients of proto3 do. */
 #pragma once
 
 #include "frame/slice.h"

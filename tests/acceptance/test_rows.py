@@ -236,5 +236,5 @@ def test_refused(demo, name):
     document, text = REFUSED[name]
     code, said = client.query_error(between(document, (60, 0), last))
     assert code == grpc.StatusCode.UNKNOWN
-    # White space in a message's debug text is not fixed (query-semantics 1.3).
+    # White space in a message's debug text is not fixed: protobuf for Go varies it on purpose.
     assert any(" ".join(said.split()) == text(count) for count in (1, 2, 3)), said

@@ -19,7 +19,7 @@ struct example {
     const char *expected;
 };
 
-/* N1 to N4 are the examples of query-semantics 3.2. */
+/* N1 to N4 are small enough to be worked out by hand. */
 // clang-format off
 static const struct example examples[] = {
     {"N1",
