@@ -144,6 +144,9 @@ clean_tree
 echo "// as is""sue 12 asks" >>frame/msg.c
 catches "texts: an issue's number" "an issue's number" "$here/texts.sh" .
 clean_tree
+echo "// as query""-semantics 1.2 says" >>frame/msg.c
+catches 'texts: a document that is not here' 'a document that is not here' "$here/texts.sh" .
+clean_tree
 sed -i 1d frame/msg.c
 catches 'texts: a file without a licence' 'no SPDX-License-Identifier line' "$here/texts.sh" .
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The texts speak of the project alone: no paths of the machine it was written on, no names of the
-# tools it was written with, nothing left to do. Each source file names its licence.
+# tools it was written with, nothing left to do, no chapter of a document that is not here. Each
+# source file names its licence.
 #
 #   texts.sh [ROOT]    prints each fault as file:line: text; exit 1 if there is one
 set -euo pipefail
@@ -30,6 +31,7 @@ declare -A forbidden=(
     ["the name of a tool"]='[c]laude|[a]nthropic|[o]penai|[c]hatgpt|[c]opilot|[c]ursor\.sh'
     ["something left to do"]='\b([T]ODO|[F]IXME|[X]XX|[H]ACK)\b'
     ["an issue's number"]='\b([i]ssue|[t]icket|[p]ull request|[P]R) ?#?[0-9]+|\b([s]ee|[f]ixes|[c]loses) #[0-9]'
+    ["a document that is not here"]='\b([q]uery-semantics|[c]luster-protocol|[d]esign) [0-9]'
     ["a conflict mark"]='^(<{7}|>{7}) '
 )
 
