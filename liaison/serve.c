@@ -207,8 +207,8 @@ static bool open_control(struct liaison *liaison, struct error *err)
 static void watch_signals(struct liaison *liaison)
 {
     for (size_t i = 0; i < STOP_SIGNALS; i++) {
-        liaison->signals[i] =
-            evsignal_new(loop_base(liaison->loop), stop_signals[i], on_signal, liaison);
+        liaison->signals[i] = own_checked(
+            evsignal_new(loop_base(liaison->loop), stop_signals[i], on_signal, liaison));
         event_add(liaison->signals[i], NULL);
     }
 }

@@ -75,30 +75,36 @@ static void take_from_line(struct admission *admission, struct job *job)
     job->place = JOB_OUTSIDE;
 }
 
-static void refuse(struct admission *admission, struct job *job)
+static void refuse_without_memory(const struct admission *admission, struct job *job)
 {
     const struct budget *budget = admission->setup.budget;
-    if (admission->ended) {
-        error_set(&job->status, ERROR_UNAVAILABLE, "the liaison is shutting down; ask another one");
-        admission->setup.on_refused(job);
-        return;
-    }
-    job->crowded = has_place(admission);
-    if (job->crowded) {
-        error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
-                  "%zu queries are running, the liaison holds %zu of the %zu bytes that it may "
-                  "(--allowed-bytes, --allowed-percent) and no share of it became free within %llu "
-                  "ms (--max-queue-duration); try again in a second",
-                  admission->running, budget_held(budget), budget->limit,
-                  (unsigned long long)(patience(admission) / 1000000));
-        admission->setup.on_refused(job);
-        return;
-    }
+    job->crowded = true;
+    error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
+              "%zu queries are running, the liaison holds %zu of the %zu bytes that it may "
+              "(--allowed-bytes, --allowed-percent) and no share of it became free within %llu "
+              "ms (--max-queue-duration); try again in a second",
+              admission->running, budget_held(budget), budget->limit,
+              (unsigned long long)(patience(admission) / 1000000));
+}
+
+static void refuse_without_place(const struct admission *admission, struct job *job)
+{
     error_set(&job->status, ERROR_RESOURCE_EXHAUSTED,
               "%zu queries are running (--max-concurrent-queries=%lld) and no place became free "
               "within %llu ms (--max-queue-duration); try again later",
               admission->running, (long long)admission->setup.options->max_concurrent_queries,
               (unsigned long long)(patience(admission) / 1000000));
+}
+
+static void refuse(struct admission *admission, struct job *job)
+{
+    if (admission->ended) {
+        error_set(&job->status, ERROR_UNAVAILABLE, "the liaison is shutting down; ask another one");
+    } else if (has_place(admission)) {
+        refuse_without_memory(admission, job);
+    } else {
+        refuse_without_place(admission, job);
+    }
     admission->setup.on_refused(job);
 }
 
@@ -119,7 +125,7 @@ struct admission *admission_open(const struct admission_setup *setup)
 {
     struct admission *admission = own_array(1, sizeof *admission);
     admission->setup = *setup;
-    admission->load = calloc(setup->executor_count, sizeof *admission->load);
+    admission->load = own_array(setup->executor_count, sizeof *admission->load);
     TAILQ_INIT(&admission->line);
     loop_timer_init(&admission->timer, setup->loop, on_timer);
     return admission;
