@@ -98,12 +98,10 @@ static void on_delete_expired_segments(struct edge *edge, struct exchange *excha
     refuse(exchange, msg, "DeleteExpiredSegments");
 }
 
-#define SERVICE "/banyandb.measure.v1.MeasureService/"
-
 const struct service_method measure_methods[] = {
-    {SERVICE "Query", on_query, on_gone},
-    {SERVICE "TopN", on_topn, on_gone},
-    {SERVICE "InternalQuery", on_internal_query, NULL},
-    {SERVICE "DeleteExpiredSegments", on_delete_expired_segments, NULL},
+    {"/banyandb.measure.v1.MeasureService/Query", on_query, on_gone},
+    {"/banyandb.measure.v1.MeasureService/TopN", on_topn, on_gone},
+    {"/banyandb.measure.v1.MeasureService/InternalQuery", on_internal_query, NULL},
+    {"/banyandb.measure.v1.MeasureService/DeleteExpiredSegments", on_delete_expired_segments, NULL},
     {NULL, NULL, NULL},
 };
