@@ -5,9 +5,11 @@ A node that says nothing for two seconds is taken for dead. A busy machine may l
 test of such nodes finds then is no verdict.
 """
 import functools
+import http.client
 import threading
 import time
 
+from liaison import Liaison
 from nodes import Nodes
 
 SILENT = 0.8        # s
@@ -15,8 +17,8 @@ ATTEMPTS = 4
 
 
 class Heartbeat:
-    """While the block runs all sample nodes are asked for a sign of life again and again. `longest`: for how many seconds
-    one of them, or this process, did nothing."""
+    """While the block runs all sample nodes and liaisons are asked for a sign of life again and again. `longest`: for how
+    many seconds one of them, or this process, did nothing."""
 
     def __init__(self):
         self.longest = 0
@@ -37,16 +39,19 @@ class Heartbeat:
             self._note(began)
             for nodes in list(Nodes.all):
                 if not nodes.frozen:
-                    self._ask(nodes)
+                    self._ask(nodes.control, lambda since: not nodes.frozen and nodes.thawed_at < since)  # noqa: B023
+            for liaison in list(Liaison.all):
+                if liaison.is_known:
+                    self._ask(lambda: liaison.get("/healthz", 60))  # noqa: B023
             began = time.monotonic()
 
-    def _ask(self, nodes):
+    def _ask(self, whom, counts=lambda since: True):
         began = time.monotonic()
         try:
-            nodes.control()
-        except (OSError, AssertionError):
+            whom()
+        except (OSError, AssertionError, http.client.HTTPException):
             return      # it has been ended
-        if not nodes.frozen and nodes.thawed_at < began:
+        if counts(began):
             self._note(began)
 
     def _note(self, began):
@@ -61,7 +66,7 @@ def unless_silent(test):
             with Heartbeat() as heartbeat:
                 try:
                     return test(*arguments, **more)
-                except AssertionError as why:
+                except Exception as why:
                     failed = why
             if left == 0 or heartbeat.longest < SILENT:
                 raise failed

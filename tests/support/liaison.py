@@ -7,6 +7,7 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
+import weakref
 
 from client import Client
 from process import Process, wait_until
@@ -24,6 +25,8 @@ def binary():
 
 
 class Liaison:
+    all = weakref.WeakSet()     # that run
+
     def __init__(self, discovery, *options, env=None, executors=2):
         self._folder = tempfile.TemporaryDirectory(prefix="bydb-liaison-")
         self._ports_file = pathlib.Path(self._folder.name) / "ports.json"
@@ -34,6 +37,12 @@ class Liaison:
         others = {name: value for name, value in os.environ.items() if not name.startswith("BYDB_")}
         self.process = Process(command, env={**others, "BYDB_POISON_RELEASED": "1", **(env or {})})
         self._ports = None
+        Liaison.all.add(self)
+
+    @property
+    def is_known(self):
+        """Whether somebody has asked for its ports."""
+        return self._ports is not None
 
     # ------------------------------------------------------------- addresses
 
@@ -138,11 +147,13 @@ class Liaison:
 
     def stop(self):
         """Ends it as an operator would; whatever a sanitizer found makes the status other than 0."""
+        Liaison.all.discard(self)
         status = self.process.stop()
         self._folder.cleanup()
         assert status == 0, f"exit status {status}; the log says:\n{self.log[-6000:]}"
 
     def kill(self):
+        Liaison.all.discard(self)
         if self.process.running():
             self.process.kill()
         self._folder.cleanup()
