@@ -69,7 +69,7 @@ static bool goes_on(struct run *run)
     return run->calls++ < run->way->calls;
 }
 
-/* In the allowances nothing is left, or they were not needed. */
+/* Offers one node's answer and takes it in. MORE: it was given up. */
 static enum progress take(struct run *run, const struct answers *answers, size_t i)
 {
     const struct drawn_frame *frame = &answers->frames[i];
