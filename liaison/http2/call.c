@@ -200,28 +200,41 @@ void call_on_goaway(struct call *call, int32_t last_id, const struct error *why)
 
 /* The request */
 
-static bool submit(struct call *call, const struct call_options *options, struct error *err)
+static void add_metadata(struct fields *fields, const struct call_options *options)
+{
+    const size_t room = sizeof options->metadata / sizeof *options->metadata;
+    for (size_t i = 0; i + 1 < room && options->metadata[i] != NULL; i += 2) {
+        fields_add_text(fields, options->metadata[i], options->metadata[i + 1]);
+    }
+}
+
+/* `timeout` is borrowed by the fields. */
+static void add_head(struct fields *fields, const struct call *call,
+                     const struct call_options *options, char timeout[GRPC_TIMEOUT_CHARS])
 {
     const struct call_host *host = call->host;
-    struct fields fields;
-    fields_init(&fields);
-    fields_add_text(&fields, ":method", "POST");
-    fields_add_text(&fields, ":scheme", host->scheme);
-    fields_add_text(&fields, ":path", options->path);
-    fields_add_text(&fields, ":authority", host->authority);
-    fields_add_text(&fields, "te", "trailers");
-    fields_add_text(&fields, "content-type", "application/grpc");
-    fields_add_text(&fields, "user-agent", USER_AGENT);
-    char timeout[GRPC_TIMEOUT_CHARS];
+    fields_add_text(fields, ":method", "POST");
+    fields_add_text(fields, ":scheme", host->scheme);
+    fields_add_text(fields, ":path", options->path);
+    fields_add_text(fields, ":authority", host->authority);
+    fields_add_text(fields, "te", "trailers");
+    fields_add_text(fields, "content-type", "application/grpc");
+    fields_add_text(fields, "user-agent", USER_AGENT);
     if (options->deadline != 0) {
         grpc_format_timeout(options->deadline - loop_now(host->h2.loop), timeout);
-        fields_add_text(&fields, "grpc-timeout", timeout);
+        fields_add_text(fields, "grpc-timeout", timeout);
     }
-    for (size_t i = 0; i + 1 < 8 && options->metadata[i] != NULL; i += 2) {
-        fields_add_text(&fields, options->metadata[i], options->metadata[i + 1]);
-    }
+    add_metadata(fields, options);
+}
+
+static bool submit(struct call *call, const struct call_options *options, struct error *err)
+{
+    struct fields fields;
+    char timeout[GRPC_TIMEOUT_CHARS];
+    fields_init(&fields);
+    add_head(&fields, call, options, timeout);
     const nghttp2_data_provider body = stream_provider(&call->stream);
-    const int32_t id = nghttp2_submit_request(host->h2.session, NULL, fields.list, fields.len,
+    const int32_t id = nghttp2_submit_request(call->host->h2.session, NULL, fields.list, fields.len,
                                               &body, &call->stream);
     if (id < 0) {
         return error_set(err, ERROR_UNAVAILABLE, "cannot open a stream: %s", nghttp2_strerror(id));
