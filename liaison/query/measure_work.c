@@ -12,6 +12,7 @@
 #include "proto/response.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Between two looks at the clock and at what is held. */
 #define ROWS_PER_TURN 512
@@ -225,26 +226,10 @@ static enum progress take(struct work *work, const struct fanout_source *source,
     return progress;
 }
 
-/* Why partials will not do, or NULL. A node keeps so many groups and no more, about half a million,
- * and sends even fewer; and what it says of a group without values looks like one. */
-static const struct error *why_rows(const struct measure *measure, const struct error *failed)
-{
-    static const struct error too_many = {.text = "more groups than a node can number"};
-    static const struct error untold = {.text = "a MIN or MAX that may be that of no value"};
-    if (failed != NULL) {
-        return strstr(failed->text, "memory budget exceeded") != NULL ? failed : NULL;
-    }
-    if (measure->work.options->aggregation != AGGREGATION_EXACT) {
-        return NULL;
-    }
-    return merge_may_lack_groups(measure->merge)   ? &too_many
-           : merge_has_open_groups(measure->merge) ? &untold
-                                                   : NULL;
-}
-
 static bool ask_for_rows(struct measure *measure, const struct error *failed)
 {
-    const struct error *why = why_rows(measure, failed);
+    const struct error *why = pushdown_why_rows(
+        (enum aggregation_mode)measure->work.options->aggregation, measure->merge, failed);
     if (why == NULL) {
         return false;
     }

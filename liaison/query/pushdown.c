@@ -5,6 +5,8 @@
 #include "proto/moment.h"
 #include "proto/request_schema.h"
 
+#include <string.h>
+
 static bool has_copies(const struct request_group *group)
 {
     return group->selector_count > 1 || group->replicas[0] > 0;
@@ -76,4 +78,20 @@ enum plan_mode pushdown_mode(const struct request *request, const struct world *
         break;
     }
     return is_exact(request, world, executor) ? PLAN_PARTIALS : PLAN_FOLD;
+}
+
+/* A node keeps so many groups and no more, about half a million, and sends even fewer; and what it
+ * says of a group without values looks like one. */
+const struct error *pushdown_why_rows(enum aggregation_mode mode, const struct merge *merge,
+                                      const struct error *failed)
+{
+    static const struct error too_many = {.text = "more groups than a node can number"};
+    static const struct error untold = {.text = "a MIN or MAX that may be that of no value"};
+    if (failed != NULL) {
+        return strstr(failed->text, "memory budget exceeded") != NULL ? failed : NULL;
+    }
+    if (mode != AGGREGATION_EXACT) {
+        return NULL;
+    }
+    return merge_may_lack_groups(merge) ? &too_many : merge_has_open_groups(merge) ? &untold : NULL;
 }
