@@ -18,10 +18,14 @@ struct level {
     unsigned criteria; /* of its ancestors and itself */
 };
 
+struct rules {
+    size_t most; /* levels */
+    bool texts;  /* are looked at */
+};
+
 struct walk {
     struct slice bytes;
-    size_t most;  /* levels */
-    bool texts;   /* are looked at */
+    struct rules rules;
     size_t depth; /* levels in use */
     size_t memory;
     struct error *err; /* borrow */
@@ -40,11 +44,11 @@ static bool enter(struct walk *walk, const ProtobufCMessageDescriptor *descripto
                   struct slice bytes, unsigned criteria)
 {
     criteria += descriptor == &banyandb__model__v1__criteria__descriptor;
-    if (walk->depth == walk->most || criteria > DEPTH_MAX_CRITERIA) {
+    if (walk->depth == walk->rules.most || criteria > DEPTH_MAX_CRITERIA) {
         return error_set(walk->err, ERROR_INVALID_ARGUMENT,
                          "the request is nested too deep: at most %d levels of criteria (%zu "
                          "messages) are accepted, level %u (message %zu) begins at byte %zu of %zu",
-                         DEPTH_MAX_CRITERIA, walk->most, criteria, walk->depth + 1,
+                         DEPTH_MAX_CRITERIA, walk->rules.most, criteria, walk->depth + 1,
                          (size_t)(bytes.ptr - walk->bytes.ptr), walk->bytes.len);
     }
     walk->levels[walk->depth++] =
@@ -140,15 +144,13 @@ static bool check_field(struct walk *walk, const struct level *level,
         walk->memory -= found->bytes.len;
         return enter(walk, field->descriptor, found->bytes, level->criteria);
     }
-    return field->type != PROTOBUF_C_TYPE_STRING || !walk->texts ||
+    return field->type != PROTOBUF_C_TYPE_STRING || !walk->rules.texts ||
            check_string(walk, level, field, found->bytes);
 }
 
 /* The levels are filled as they are entered. */
 static bool go(struct walk *walk, const ProtobufCMessageDescriptor *descriptor)
 {
-    walk->depth = 0;
-    walk->memory = 0;
     bool ok = enter(walk, descriptor, walk->bytes, 0);
     while (ok && walk->depth > 0) {
         struct level *level = &walk->levels[walk->depth - 1];
@@ -168,38 +170,37 @@ static bool go(struct walk *walk, const ProtobufCMessageDescriptor *descriptor)
     return ok;
 }
 
-bool depth_check(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
-                 size_t *memory_out, struct error *err)
+static bool walk_through(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
+                         struct rules rules, size_t *memory_out, struct error *err)
 {
     struct walk walk;
     walk.bytes = bytes;
-    walk.most = DEPTH_MAX_MESSAGES;
-    walk.texts = true;
+    walk.rules = rules;
+    walk.depth = 0;
+    walk.memory = 0;
     walk.err = err;
     const bool ok = go(&walk, descriptor);
     *memory_out = walk.memory;
     return ok;
 }
 
+bool depth_check(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
+                 size_t *memory_out, struct error *err)
+{
+    const struct rules rules = {.most = DEPTH_MAX_MESSAGES, .texts = true};
+    return walk_through(bytes, descriptor, rules, memory_out, err);
+}
+
 bool depth_is_readable(struct slice bytes, const ProtobufCMessageDescriptor *descriptor)
 {
-    struct walk walk;
-    walk.bytes = bytes;
-    walk.most = DEPTH_READABLE_MESSAGES;
-    walk.texts = true;
-    walk.err = NULL;
-    return go(&walk, descriptor);
+    const struct rules rules = {.most = DEPTH_READABLE_MESSAGES, .texts = true};
+    size_t memory;
+    return walk_through(bytes, descriptor, rules, &memory, NULL);
 }
 
 bool depth_measure(struct slice bytes, const ProtobufCMessageDescriptor *descriptor,
                    size_t *memory_out)
 {
-    struct walk walk;
-    walk.bytes = bytes;
-    walk.most = DEPTH_MAX_MESSAGES;
-    walk.texts = false;
-    walk.err = NULL;
-    const bool ok = go(&walk, descriptor);
-    *memory_out = walk.memory;
-    return ok;
+    const struct rules rules = {.most = DEPTH_MAX_MESSAGES, .texts = false};
+    return walk_through(bytes, descriptor, rules, memory_out, NULL);
 }
