@@ -45,7 +45,7 @@ static void append(struct dump_text *text, const void *bytes, size_t len)
 {
     if (text->len + len > text->capacity) {
         text->capacity = 2 * (text->len + len) + 256;
-        text->ptr = own_checked(realloc(text->ptr, text->capacity));
+        text->ptr = own_grow(text->ptr, text->capacity, 1);
     }
     if (len > 0) {
         memcpy(text->ptr + text->len, bytes, len);

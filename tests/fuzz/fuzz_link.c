@@ -4,6 +4,7 @@
  * turn, and what becomes of the calls that it is asked. Each call ends once, unless it was
  * cancelled; a message is complete; when the link is closed nothing is held.
  */
+#include "liaison/container_of.h"
 #include "liaison/http2/link.h"
 #include "tests/fuzz/drawn_peer.h"
 
@@ -170,7 +171,7 @@ static void accept_first(struct attack *attack)
 
 static void on_turn(struct loop_task *task)
 {
-    struct attack *attack = (struct attack *)(void *)((char *)task - offsetof(struct attack, turn));
+    struct attack *attack = container_of(task, struct attack, turn);
     if (attack->steps-- == 0) {
         struct error why;
         error_set(&why, ERROR_UNAVAILABLE, "enough");

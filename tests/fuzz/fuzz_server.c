@@ -4,6 +4,7 @@
  * by turn, and when and how calls are answered. Each call is told of in order and its end once; a
  * message is complete; when the client has left and the server is closed nothing is held.
  */
+#include "liaison/container_of.h"
 #include "liaison/http2/server.h"
 #include "tests/fuzz/drawn_peer.h"
 
@@ -147,7 +148,7 @@ static void leave(struct attack *attack)
 
 static void on_turn(struct loop_task *task)
 {
-    struct attack *attack = (struct attack *)(void *)((char *)task - offsetof(struct attack, turn));
+    struct attack *attack = container_of(task, struct attack, turn);
     if (attack->steps-- > 1 && attack->peer.fd >= 0) {
         drawn_peer_step(&attack->peer);
         if (attack->count > 0 && draw_once_in(&attack->draw, 4)) {
