@@ -16,6 +16,7 @@
 #include "proto/response.h"
 #include "tests/fuzz/drawn_frame.h"
 #include "tests/fuzz/drawn_plan.h"
+#include "tests/support/chain_bytes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -132,15 +133,7 @@ static void keep_answer(struct run *run)
     struct result *result = &run->result;
     result->rows = run->response.rows;
     result->counts = merge_count(run->merge);
-    result->len = run->chain.len;
-    result->bytes = malloc(result->len + 1);
-    assert(result->bytes != NULL);
-    for (size_t at = 0; run->chain.len > 0;) {
-        const struct slice front = chain_front(&run->chain);
-        memcpy(result->bytes + at, front.ptr, front.len);
-        at += front.len;
-        chain_drop(&run->chain, front.len);
-    }
+    result->bytes = chain_bytes(&run->chain, &result->len);
     read_back(result);
 }
 

@@ -10,6 +10,7 @@
 #include "merge/topn.h"
 #include "proto/topn_request.h"
 #include "proto/topn_response.h"
+#include "tests/support/chain_bytes.h"
 #include "tests/unit/proto/topn_sample.h"
 
 #include <assert.h>
@@ -85,14 +86,7 @@ static uint8_t *answer(const struct topn_plan *plan, struct slice first, struct 
             assert(step == TOPN_MORE || topn_response_item(&response, &item, NULL));
         }
         topn_response_end(&response, 0);
-        *len_out = chain.len;
-        bytes = malloc(chain.len + 1);
-        for (size_t at = 0; chain.len > 0;) {
-            struct slice front = chain_front(&chain);
-            memcpy(bytes + at, front.ptr, front.len);
-            at += front.len;
-            chain_drop(&chain, front.len);
-        }
+        bytes = chain_bytes(&chain, len_out);
     }
     chain_fini(&chain);
     arena_fini(&arena);

@@ -7,6 +7,7 @@
 #include "proto/depth.h"
 #include "proto/measure.pb-c.h"
 #include "proto/trace.h"
+#include "tests/support/chain_bytes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -82,16 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     assert(copy != NULL);
     memcpy(copy, bytes, len);
     put_trace(&arena, slice_of(copy + 2, len - 2), copy, &chain);
-    uint8_t *answer = malloc(chain.len);
-    assert(answer != NULL);
-    size_t at = 0;
-    while (chain.len > 0) {
-        const struct slice front = chain_front(&chain);
-        memcpy(answer + at, front.ptr, front.len);
-        at += front.len;
-        chain_drop(&chain, front.len);
-    }
-    read_back(slice_of(answer, at));
+    size_t answer_len;
+    uint8_t *answer = chain_bytes(&chain, &answer_len);
+    read_back(slice_of(answer, answer_len));
     free(answer);
     free(copy);
     chain_fini(&chain);

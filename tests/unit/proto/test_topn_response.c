@@ -2,6 +2,7 @@
 /* Items as TopNResponse bytes; protobuf-c reads them back. */
 #include "proto/measure.pb-c.h"
 #include "proto/topn_response.h"
+#include "tests/support/chain_bytes.h"
 #include "tests/unit/frame/unit.h"
 
 typedef Banyandb__Measure__V1__TopNResponse topn_message;
@@ -56,14 +57,8 @@ static void put(const struct topn_tag *tags, size_t count, struct cell value)
 static topn_message *finish(int64_t now)
 {
     topn_response_end(&response, now);
-    uint8_t *bytes = malloc(chain.len + 1);
-    size_t len = 0;
-    while (chain.len > 0) {
-        struct slice front = chain_front(&chain);
-        memcpy(bytes + len, front.ptr, front.len);
-        len += front.len;
-        chain_drop(&chain, front.len);
-    }
+    size_t len;
+    uint8_t *bytes = chain_bytes(&chain, &len);
     topn_message *message = banyandb__measure__v1__top_nresponse__unpack(NULL, len, bytes);
     ck_assert_ptr_nonnull(message);
     uint8_t *again = malloc(len + 1);
