@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample nodes that are a process each, to be frozen, killed and started anew one by one."""
 import datetime
-import os
 import pathlib
 import tempfile
 
 import yaml
 
+import files
 from nodes import Nodes
 
 
@@ -37,12 +37,10 @@ class Apart:
         return self.nodes[name].said["nodes"][0]["address"]
 
     def list(self, names=None, more=()):
-        """Rewrites the discovery file, by rename; `more`: addresses of whatever else."""
+        """Rewrites the discovery file; `more`: addresses of whatever else."""
         listed = [{"name": name, "grpc_address": self.address(name)} for name in names or self.names]
         listed += [{"name": address, "grpc_address": address} for address in more]
-        temporary = self.discovery + ".new"
-        pathlib.Path(temporary).write_text(yaml.safe_dump({"nodes": listed}))
-        os.rename(temporary, self.discovery)
+        files.replace(self.discovery, yaml.safe_dump({"nodes": listed}))
 
     def freeze(self, name):
         self.nodes[name].freeze()

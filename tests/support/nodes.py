@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample data nodes (tests/datanode) as a process of their own."""
 import json
-import os
 import pathlib
 import signal
 import time
@@ -12,6 +11,7 @@ import weakref
 import grpc
 import yaml
 
+import files
 from cells import tag_of
 from process import Process
 from proto import ROOT, message, set_nanoseconds
@@ -52,11 +52,10 @@ class Nodes:
         return self.control(stats=None)["stats"][name]["address"]
 
     def list_also(self, address):
-        """Adds an entry to the discovery file, by rename."""
+        """Adds an entry to the discovery file."""
         listed = yaml.safe_load(pathlib.Path(self.discovery).read_text())
         listed["nodes"].append({"name": address, "grpc_address": address})
-        pathlib.Path(self.discovery + ".new").write_text(yaml.safe_dump(listed))
-        os.replace(self.discovery + ".new", self.discovery)
+        files.replace(self.discovery, yaml.safe_dump(listed))
 
     def control(self, **commands):
         """Runs control commands in their order (tests/datanode/control.py); their results by name."""

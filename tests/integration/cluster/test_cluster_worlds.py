@@ -9,6 +9,7 @@ import time
 import pytest
 import yaml
 
+import files
 from process import wait_until
 from watcher import BUILD
 
@@ -39,12 +40,8 @@ def names(world, **wanted):
 
 
 def rewrite(discovery, addresses, **more):
-    """By rename, as configuration is replaced."""
-    path = pathlib.Path(discovery)
     entries = [{"name": "x", "grpc_address": address, **more} for address in addresses]
-    temporary = path.with_suffix(".new")
-    temporary.write_text(yaml.safe_dump({"nodes": entries}))
-    os.replace(temporary, path)
+    files.replace(discovery, yaml.safe_dump({"nodes": entries}))
 
 
 def settled(watcher, servers):
